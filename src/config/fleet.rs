@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FleetConfig {
-    /// The PostgreSQL that several machines share, such as "postgres://user@host/name". Tasks and workers are
+    /// The Postgres that several machines share, such as `postgres://user@host/name`. Tasks and workers are
     /// there in place of the file on this machine, and every decision is copied there.
     #[schemars(with = "String")]
     pub database: Option<String>,

@@ -55,7 +55,7 @@ fn migrate_locked(database: &mut Database, to: i64) -> Result<Migrated, Database
     let exists = database.batch("SELECT (to_regclass('punchlist.schema') IS NOT NULL)::int")?;
     let from = if number(&exists) == 1 { version(database)? } else { 0 };
     if from > VERSION {
-        check(from, &database.server().to_owned())?;
+        check(from, database.server())?;
     }
     if from == 0 {
         database.batch(
@@ -76,6 +76,6 @@ fn migrate_locked(database: &mut Database, to: i64) -> Result<Migrated, Database
 
 /// The number in the first row that has one.
 fn number(rows: &[Vec<Option<String>>]) -> i64 {
-    let cells = rows.iter().flatten().flatten();
-    cells.filter_map(|cell| cell.parse().ok()).next().unwrap_or_default()
+    let mut cells = rows.iter().flatten().flatten();
+    cells.find_map(|cell| cell.parse().ok()).unwrap_or_default()
 }

@@ -81,15 +81,12 @@ fn decoded(value: &str) -> String {
     let mut rest = value.as_bytes();
     while let [first, more @ ..] = rest {
         let hex = more.get(..2).and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
-        match (first, hex) {
-            (b'%', Some(byte)) => {
-                bytes.push(byte);
-                rest = &more[2..];
-            }
-            _ => {
-                bytes.push(*first);
-                rest = more;
-            }
+        if let (b'%', Some(byte)) = (first, hex) {
+            bytes.push(byte);
+            rest = &more[2..];
+        } else {
+            bytes.push(*first);
+            rest = more;
         }
     }
     String::from_utf8_lossy(&bytes).into_owned()

@@ -101,7 +101,7 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// A text, masked, bounded, and without the project's folder. PostgreSQL knows no NUL.
+    /// A text, masked, bounded, and without the project's folder. The database knows no NUL.
     fn text(self, text: &str) -> String {
         let text = first_part(&mask(text).text, LONGEST).replace('\0', "");
         match self.root {
@@ -165,7 +165,7 @@ impl Place<'_> {
             outcome: reader.outcome.clone(),
             detail: reader.detail.as_deref().and_then(|detail| self.evidence(detail)),
             duration_ms: reader.duration_ms,
-            usage: reader.usage.clone(),
+            usage: reader.usage,
             flags: Vec::new(),
         }
     }

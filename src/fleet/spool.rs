@@ -48,6 +48,14 @@ struct Cursor {
     failed: Option<String>,
 }
 
+impl Cursor {
+    /// Whether the last shipped line stands in a file where it stood.
+    fn is_in(&self, file: &File) -> bool {
+        let line = read_at(file, self.last_start, self.offset.saturating_sub(self.last_start));
+        line.is_ok_and(|line| ContentId::of(line) == self.last_line)
+    }
+}
+
 /// What was shipped.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Shipped {
@@ -114,7 +122,7 @@ impl Spool {
                 continue;
             }
             let Ok(file) = File::open(&path) else { continue };
-            let from = if name == cursor.file && self.is_uncut(&file, cursor) { cursor.offset } else { 0 };
+            let from = if name == cursor.file && cursor.is_in(&file) { cursor.offset } else { 0 };
             let length = file.metadata()?.len().saturating_sub(from);
             let bytes = read_at(&file, from, length.min(most_bytes))?;
             is_full |= length > most_bytes;
@@ -137,12 +145,6 @@ impl Spool {
             return self.pending(cursor, most_bytes.saturating_mul(4), most_lines);
         }
         Ok(pending)
-    }
-
-    /// Whether the last shipped line stands where it stood.
-    fn is_uncut(&self, file: &File, cursor: &Cursor) -> bool {
-        let line = read_at(file, cursor.last_start, cursor.offset.saturating_sub(cursor.last_start));
-        line.is_ok_and(|line| ContentId::of(line) == cursor.last_line)
     }
 
     /// What waits.

@@ -129,12 +129,11 @@ impl Store for PostgresStore {
         if self.claims == 2 {
             self.claim = Some(self.database.prepare(&claim_statement(), &TYPES)?);
         }
-        let rows = match &self.claim {
-            Some(statement) => self.database.prepared_rows(statement, &values)?,
-            None => {
-                let parameters: Vec<_> = values.into_iter().zip(TYPES).collect();
-                self.database.rows(&claim_statement(), &parameters)?
-            }
+        let rows = if let Some(statement) = &self.claim {
+            self.database.prepared_rows(statement, &values)?
+        } else {
+            let parameters: Vec<_> = values.into_iter().zip(TYPES).collect();
+            self.database.rows(&claim_statement(), &parameters)?
         };
         let Some(found) = rows.first() else { return Ok(NextOutcome::NoWorker) };
         schema::check(found.get(0), self.database.server())?;

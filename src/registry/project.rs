@@ -47,17 +47,13 @@ pub fn shared_name(project: &Path) -> String {
 
 /// `git@github.com:acme/shop.git` and `https://me:token@github.com:443/acme/shop` are one repository.
 fn repository_name(url: &str) -> String {
-    let (host, path) = match url.split_once("://") {
-        Some((_, rest)) => {
-            let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
-            let host = host.rsplit('@').next().unwrap_or_default();
-            // A port is the way there, not the place.
-            (host.split(':').next().unwrap_or_default(), path)
-        }
-        None => {
-            let (host, path) = url.split_once(':').unwrap_or(("", url));
-            (host.rsplit('@').next().unwrap_or_default(), path)
-        }
+    let (host, path) = if let Some((_, rest)) = url.split_once("://") {
+        let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+        // A port is the way there, not the place.
+        (host.rsplit('@').next().unwrap_or_default().split(':').next().unwrap_or_default(), path)
+    } else {
+        let (host, path) = url.split_once(':').unwrap_or(("", url));
+        (host.rsplit('@').next().unwrap_or_default(), path)
     };
     let path = path.trim_matches('/').trim_end_matches(".git");
     if host.is_empty() { path.to_owned() } else { format!("{}/{path}", host.to_lowercase()) }

@@ -67,7 +67,7 @@ fn serve(mut client: TcpStream, server: u16, state: &State) {
         let _ = back.shutdown(Shutdown::Both);
     });
     let _ = client.set_read_timeout(Some(Duration::from_millis(20)));
-    let mut bytes = [0; 65536];
+    let mut bytes = vec![0; 65536];
     loop {
         if state.cuts.load(Ordering::SeqCst) {
             break;

@@ -539,7 +539,7 @@ fn nothing_is_lost_and_nothing_is_mixed_up(registry: &mut Rig) {
     let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
     let registry = std::cell::RefCell::new(registry);
     let run = runner.run(&proptest::collection::vec(deed(), 1..60), |deeds| {
-        let registry = &mut *registry.borrow_mut();
+        let registry = &mut **registry.borrow_mut();
         registry.empty();
         check_deeds(registry, deeds)
     });

@@ -9,14 +9,14 @@ use crate::postgres::{Cluster, PASSWORD};
 
 /// Makes a CA, and a certificate for `localhost` that it signed.
 fn make_certificates(folder: &Path) {
-    let script = r#"set -e
+    let script = r"set -e
         openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=test-ca -keyout ca.key -out ca.pem \
             -addext basicConstraints=critical,CA:TRUE -addext keyUsage=critical,keyCertSign,cRLSign
         openssl req -newkey rsa:2048 -nodes -subj /CN=localhost -keyout server.key -out server.csr
         printf 'subjectAltName=DNS:localhost\nbasicConstraints=CA:FALSE\nextendedKeyUsage=serverAuth\n' > ext
         openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile ext -out server.crt
         openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=other -keyout other.key -out other.pem \
-            -addext basicConstraints=critical,CA:TRUE"#;
+            -addext basicConstraints=critical,CA:TRUE";
     let made = Command::new("sh").args(["-c", script]).current_dir(folder).output().expect("sh");
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
 }

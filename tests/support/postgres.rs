@@ -88,7 +88,7 @@ impl Cluster {
             "port={port}\nlisten_addresses='127.0.0.1'\nunix_socket_directories='{}'\n",
             folder.display()
         );
-        settings.iter().for_each(|setting| conf.push_str(&format!("{setting}\n")));
+        conf.extend(settings.iter().map(|setting| format!("{setting}\n")));
         fs::write(data.join("postgresql.auto.conf"), conf).expect("written");
         let stop = format!(
             "read _; {} -D '{}' -m immediate stop; rm -rf '{}'",
