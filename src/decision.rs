@@ -58,6 +58,8 @@ pub enum Cause {
     KeepAlive,
     /// A worker's time without work is up.
     WorkerIdle,
+    /// What is counted of the session can't be read or written.
+    StateUnusable,
     /// Stdin was not the hook's JSON.
     BadInput,
     /// Something of ours failed.
@@ -75,7 +77,7 @@ impl Cause {
     }
 
     /// Those with which a stop goes through because it could not be checked.
-    const UNCHECKED: [Self; 9] = [
+    const UNCHECKED: [Self; 10] = [
         Self::CheckNotMade,
         Self::AuditorTimeout,
         Self::AuditorUnavailable,
@@ -83,6 +85,7 @@ impl Cause {
         Self::ChecklistUnreadable,
         Self::LoopUnreadable,
         Self::TasksUnknown,
+        Self::StateUnusable,
         Self::BadInput,
         Self::Error,
     ];
@@ -242,7 +245,7 @@ pub fn decide(outcome: Outcome, dry_run: bool, counting: &Counting) -> Decision 
         (OutcomeKind::Block, Counting::Failed(why)) => {
             let words =
                 format!("this stop should be held, but the block can't be counted ({why}), so it is not");
-            Decision { would_block: true, ..tell(Cause::Error, words) }
+            Decision { would_block: true, ..tell(Cause::StateUnusable, words) }
         }
         (OutcomeKind::Block, Counting::Spent) => {
             allow(Cause::Budget, "another stop of the session was held meanwhile".into(), Reply::Silent)

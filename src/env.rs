@@ -25,6 +25,9 @@ pub const DATABASE_URL: &str = "PUNCHLIST_DATABASE_URL";
 pub const SESSION: &str = "PUNCHLIST_SESSION";
 /// Set for the programs that a stop runs, so that a hook which fires inside one does nothing.
 pub const INSIDE_AUDITOR: &str = "PUNCHLIST_INSIDE_AUDITOR";
+/// Set for the programs that a stop runs: which run of the hook they belong to, so that they are found if
+/// it is killed.
+pub const RUN: &str = "PUNCHLIST_RUN";
 
 /// The process's environment, or a made-up one.
 #[derive(Debug, Clone, Default)]
@@ -61,6 +64,19 @@ impl Env {
     pub fn home(&self) -> Option<PathBuf> {
         self.path("HOME").or_else(|| self.path("USERPROFILE"))
     }
+
+    /// Returns the absolute path of a program. An empty or relative entry of PATH is passed by: it would run
+    /// what the repository, in which we are, has under that name. A path that is relative counts from home.
+    pub fn program(&self, name: impl AsRef<OsStr>) -> Option<PathBuf> {
+        which::which_in(name, self.absolute_path(), self.home().unwrap_or_default()).ok()
+    }
+
+    /// Returns PATH without its empty and relative entries; `None` where it has no other.
+    pub fn absolute_path(&self) -> Option<OsString> {
+        let path = self.get("PATH")?;
+        let absolute = std::env::split_paths(&path).filter(|entry| entry.is_absolute());
+        std::env::join_paths(absolute).ok().filter(|path| !path.is_empty())
+    }
 }
 
 /// Whether the value of a switch means "no", or nothing.
@@ -77,5 +93,29 @@ mod tests {
         let env = Env::from_pairs([("A", "1"), ("B", "0"), ("C", ""), ("D", "False"), ("E", "yes")]);
         assert!(env.switch("A") && env.switch("E"));
         assert!(!env.switch("B") && !env.switch("C") && !env.switch("D") && !env.switch("Z"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_program_of_the_current_folder_is_not_found_by_an_empty_or_relative_entry() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().expect("a folder");
+        for place in ["here", "bin"] {
+            let program = folder.path().join(place).join("tool");
+            std::fs::create_dir_all(folder.path().join(place)).expect("made");
+            std::fs::write(&program, "").expect("written");
+            std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("set");
+        }
+        let (home, bin) = (folder.path().join("here"), folder.path().join("bin"));
+        let found = |path: &str| {
+            let path = path.replace("BIN", &bin.display().to_string());
+            Env::from_pairs([("PATH", path), ("HOME", home.display().to_string())]).program("tool")
+        };
+        for path in ["", ".", ":", "./", "../here", ".:", "here"] {
+            assert_eq!(found(path), None, "{path:?}");
+        }
+        for path in ["BIN", ":BIN", ".:../here:BIN:"] {
+            assert_eq!(found(path), Some(bin.join("tool")), "{path:?}");
+        }
     }
 }

@@ -20,3 +20,19 @@ pub fn complain(line: &str) {
     let line = crate::text::harmless(line).replace('\n', " ");
     let _ = writeln!(std::io::stderr(), "punchlist: {line}");
 }
+
+/// The code for a fault that nobody caught: a stop goes through.
+pub fn of_fault() -> u8 {
+    let is_hook = std::env::args_os().nth(1).is_some_and(|command| command == "hook");
+    if is_hook { OK } else { FAILED }
+}
+
+/// Makes a write beyond the limit on the size of files an error, in place of the end of the process.
+pub fn ignore_file_size_signal() {
+    #[cfg(unix)]
+    {
+        let seen = std::sync::Arc::default();
+        // Where it can't be had, such a write ends the process as before.
+        let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, seen);
+    }
+}

@@ -1,17 +1,107 @@
-//! Reading and writing files: reads that end, writes that are whole, and folders that only their owner
-//! can open. Must not know what is in a file.
+//! Reading and writing files: reads that end, paths that are not led astray, writes that are whole, and
+//! folders that only their owner can open. Must not know what is in a file.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::path::Path;
+#[cfg(unix)]
+use std::time::Duration;
+use std::time::SystemTime;
 
-/// Opens a file for reading. Anything but a regular file is an error, before it is opened: opening a pipe waits
-/// for its writer, and a device, to which a checkout may hold a link, never ends.
+/// Opens a file for reading, wherever links lead. Anything but a regular file is an error: a pipe waits for its
+/// writer, and a device, to which a checkout may hold a link, never ends. What was opened is looked at, since
+/// something else may stand there by then; and opening and reading it never wait.
 pub fn open_regular(path: &Path) -> io::Result<File> {
-    if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    // Before it is opened, too: that alone can set a device going.
+    check_regular(&fs::metadata(path)?)?;
+    let mut options = File::options();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, NEVER_WAITS.bits().cast_signed());
+    let file = options.read(true).open(path)?;
+    check_regular(&file.metadata()?)?;
+    Ok(file)
+}
+
+/// Opens a regular file by its real path, which has no link in it. Where there is one by now, somebody has put
+/// it there since, and it is not followed: an error.
+pub fn open_real(path: &Path) -> io::Result<File> {
+    #[cfg(unix)]
+    let file = File::from(unlinked::open(path, NEVER_WAITS)?);
+    #[cfg(not(unix))]
+    let file = open_regular(path)?;
+    #[cfg(not(unix))]
+    if fs::canonicalize(path)? != path {
+        return Err(link_in_its_way());
     }
-    File::open(path)
+    check_regular(&file.metadata()?)?;
+    Ok(file)
+}
+
+/// Says what stands at a real path, without following a link.
+pub fn look_at_real(path: &Path) -> io::Result<Metadata> {
+    #[cfg(unix)]
+    return File::from(unlinked::open(path, unlinked::LOOKS)?).metadata();
+    #[cfg(not(unix))]
+    return fs::symlink_metadata(path);
+}
+
+#[cfg(unix)]
+const NEVER_WAITS: rustix::fs::OFlags = rustix::fs::OFlags::NONBLOCK.union(rustix::fs::OFlags::NOCTTY);
+
+fn check_regular(meta: &Metadata) -> io::Result<()> {
+    let is_regular = meta.is_file();
+    is_regular.then_some(()).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
+}
+
+fn link_in_its_way() -> io::Error {
+    io::Error::other("a link stands in its path")
+}
+
+#[cfg(unix)]
+mod unlinked {
+    use std::io;
+    use std::os::fd::OwnedFd;
+    use std::path::{Component, Path};
+
+    use rustix::fs::{CWD, Mode, OFlags, openat};
+    use rustix::io::Errno;
+
+    /// Looks without opening, where the system can do that.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub(super) const LOOKS: OFlags = OFlags::PATH;
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    pub(super) const LOOKS: OFlags = OFlags::NONBLOCK;
+
+    /// Opens a path that has no link in it, from the root on.
+    pub(super) fn open(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
+        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        match rustix::fs::openat2(CWD, path, flags, Mode::empty(), rustix::fs::ResolveFlags::NO_SYMLINKS) {
+            // Older kernels and some sandboxes do not have the call.
+            Err(Errno::NOSYS | Errno::PERM) => {}
+            opened => return opened.map_err(described),
+        }
+        step_by_step(path, flags).map_err(described)
+    }
+
+    /// The same where the system can't do it at once.
+    pub(super) fn step_by_step(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+        let folder = LOOKS | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut at = openat(CWD, "/", folder, Mode::empty())?;
+        let mut parts = path.components().filter(|part| *part != Component::RootDir).peekable();
+        while let Some(part) = parts.next() {
+            let flags = if parts.peek().is_some() { folder } else { flags };
+            at = match part {
+                Component::Normal(name) => openat(&at, name, flags, Mode::empty())?,
+                _ => return Err(Errno::INVAL),
+            };
+        }
+        Ok(at)
+    }
+
+    fn described(error: Errno) -> io::Error {
+        if error == Errno::LOOP { super::link_in_its_way() } else { error.into() }
+    }
 }
 
 /// Part of a file that is open.
@@ -51,12 +141,28 @@ pub fn inode_of(meta: &Metadata) -> u64 {
     }
 }
 
-/// Writes a file whole or not at all, as every process sees it. The disk is not waited for: what a power cut leaves
-/// half written counts as never written wherever it is read, and the session that it was of is over, too.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// When a file was last changed in any way. Programs can set the time of its content, and not this one.
+pub fn changed_at(meta: &Metadata) -> Option<SystemTime> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let seconds = Duration::from_secs(u64::try_from(meta.ctime()).ok()?);
+        let nanos = Duration::from_nanos(u64::try_from(meta.ctime_nsec()).ok()?);
+        SystemTime::UNIX_EPOCH.checked_add(seconds + nanos)
+    }
+    #[cfg(not(unix))]
+    meta.modified().ok()
+}
+
+/// Writes a file whole or not at all, as every process sees it. Without `synced` the disk is not waited for: what a
+/// power cut leaves half written counts as never written wherever it is read.
+pub fn write_whole(path: &Path, bytes: &[u8], synced: bool) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut file = in_private_folder(folder, || tempfile::NamedTempFile::new_in(folder))?;
     file.write_all(bytes)?;
+    if synced {
+        file.as_file().sync_all()?;
+    }
     file.persist(path).map_err(|error| error.error)?;
     Ok(())
 }
@@ -90,9 +196,59 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a");
         assert_eq!(open_regular(&path).expect_err("none").kind(), io::ErrorKind::NotFound);
-        write_whole(&path, b"x").expect("written");
+        write_whole(&path, b"x", false).expect("written");
         assert_eq!(io::read_to_string(open_regular(&path).expect("a file")).expect("text"), "x");
         assert_eq!(open_regular(folder.path()).expect_err("a folder").to_string(), "not a regular file");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_anywhere_in_a_real_path_is_not_followed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = fs::canonicalize(folder.path()).expect("real");
+        fs::create_dir(root.join("inner")).expect("made");
+        write_whole(&root.join("inner/a"), b"x", false).expect("written");
+        std::os::unix::fs::symlink("inner", root.join("folder")).expect("a link");
+        std::os::unix::fs::symlink("inner/a", root.join("file")).expect("a link");
+        let stepped = |name: &str| {
+            let flags = NEVER_WAITS | rustix::fs::OFlags::NOFOLLOW;
+            unlinked::step_by_step(&root.join(name), flags).map(File::from)
+        };
+        for name in ["folder/a", "file"] {
+            let why = open_real(&root.join(name)).expect_err(name);
+            assert_eq!(why.to_string(), "a link stands in its path", "{name}");
+            assert!(
+                look_at_real(&root.join(name)).is_ok_and(|meta| meta.is_symlink()) == (name == "file"),
+                "{name}"
+            );
+            assert!(stepped(name).is_err(), "{name}");
+        }
+        assert_eq!(io::read_to_string(open_real(&root.join("inner/a")).expect("a file")).expect("text"), "x");
+        assert_eq!(io::read_to_string(stepped("inner/a").expect("a file")).expect("text"), "x");
+        assert_eq!(look_at_real(&root.join("inner/a")).expect("there").len(), 1);
+        assert!(look_at_real(&root).expect("there").is_dir());
+        for name in ["none", "none/a", "inner/a/b"] {
+            let kinds = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
+            assert!(kinds.contains(&open_real(&root.join(name)).expect_err(name).kind()), "{name}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_is_no_file_and_is_not_waited_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let pipe = fs::canonicalize(folder.path()).expect("real").join("pipe");
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &pipe,
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+            0,
+        )
+        .expect("a pipe");
+        for opened in [open_regular(&pipe), open_real(&pipe)] {
+            assert_eq!(opened.expect_err("a pipe").to_string(), "not a regular file");
+        }
     }
 
     #[cfg(unix)]
@@ -102,7 +258,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let inner = folder.path().join("state/inner");
         for text in ["first", "second"] {
-            write_whole(&inner.join("a"), text.as_bytes()).expect("written");
+            write_whole(&inner.join("a"), text.as_bytes(), true).expect("written");
             assert_eq!(fs::read_to_string(inner.join("a")).expect("there"), text);
         }
         for made in [&inner, &folder.path().join("state")] {

@@ -220,7 +220,24 @@ pub struct Finding {
     pub step: Option<usize>,
 }
 
+/// How much is kept of each text of a finding, and of its path.
+const TEXT: usize = 1_000;
+const PATH: usize = 500;
+
 impl Finding {
+    /// Cuts what is longer than anybody reads. The start of a quote is still one: its mark is no letter, and quotes are compared
+    /// by letters and digits.
+    #[must_use]
+    pub fn bounded(mut self) -> Self {
+        let texts = [&mut self.claim, &mut self.proof, &mut self.why, &mut self.settle, &mut self.check];
+        texts
+            .into_iter()
+            .chain(self.second.as_mut().map(|second| &mut second.why))
+            .for_each(|text| cut(text, TEXT));
+        self.path.iter_mut().for_each(|path| cut(path, PATH));
+        self
+    }
+
     /// A short name for what it rests on, by which it is known again in the same session. That a file is missing is the
     /// same in whatever words.
     pub fn grounds(&self) -> String {
@@ -230,6 +247,14 @@ impl Finding {
         };
         let path = self.path.as_deref().unwrap_or_default();
         ContentId::of(format!("{} {} {path} {words}", self.category.name(), self.kind.name()))
+    }
+}
+
+fn cut(text: &mut String, most: usize) {
+    const MARK: char = '…';
+    if text.len() > most + MARK.len_utf8() {
+        text.truncate(text.floor_char_boundary(most));
+        text.push(MARK);
     }
 }
 
@@ -296,10 +321,12 @@ pub enum AdvisoryKind {
     DeletedTest,
     #[strum(message = "a secret was written to a file that git tracks")]
     SecretWritten,
-    #[strum(message = "the agent used the person's switch")]
+    #[strum(message = "the switch or a setting of punchlist was changed")]
     SwitchedOff,
     #[strum(message = "the agent allowed a project's commands in the person's place")]
     GaveLeave,
+    #[strum(message = "there was more to look at than is looked at")]
+    LimitReached,
 }
 
 impl AdvisoryKind {
@@ -368,6 +395,24 @@ mod tests {
             let kind = serde_json::from_str::<AdvisoryKind>(&format!("\"{name}\"")).expect("a kind");
             assert_eq!(kind == AdvisoryKind::NotRun, name.starts_with("unrun-"), "{name}");
         }
+    }
+
+    #[test]
+    fn a_finding_is_no_longer_than_anybody_reads() {
+        let long = "é".repeat(1 << 20);
+        let second = Some(SecondOpinion { upheld: true, why: long.clone() });
+        let finding = Finding {
+            proof: long.clone(),
+            why: long.clone(),
+            check: long.clone(),
+            second,
+            ..finding(Category::A, Kind::Other, &long, Some(&long))
+        };
+        let bounded = finding.bounded();
+        let json = serde_json::to_string(&bounded).expect("JSON");
+        assert!((5 * TEXT..7 * TEXT).contains(&json.len()), "{}", json.len());
+        assert!(bounded.claim.ends_with("é…") && long.contains(bounded.claim.trim_end_matches('…')));
+        assert_eq!(bounded.clone().bounded().claim, bounded.claim, "once");
     }
 
     #[test]

@@ -58,7 +58,8 @@
 //! | [`state`], [`config`] | what lasts from stop to stop; the settings, each key written once |
 //! | [`log`], [`render`] | the decision log: record, store, query; every form in which people and programs see something |
 //! | [`past_sessions`], [`sandbox`], [`eval`], [`doctor`] | sessions that are over; recorded ones laid out again; measured; whether all is in place |
-//! | [`child`] | one program in a process group of its own, under one deadline |
+//! | [`private_file`], [`clock`] | files that are the person's alone, and bounded waits for them; the time of day |
+//! | [`child`] | one program in a process group of its own, under one deadline; nobody of it is left, however we end |
 //!
 //! The middle is pure: values in, values out, no clock, no disk, no environment (`plan`, `shell`,
 //! `facts`, `advisories`, `readers::checks`, `decision`, `followup`, `render`). The edges touch the
@@ -79,6 +80,7 @@ pub mod checks;
 pub mod child;
 pub mod cli;
 pub mod client;
+pub mod clock;
 pub mod commands;
 pub mod config;
 pub mod database;
@@ -102,6 +104,7 @@ pub mod log;
 pub mod past_sessions;
 pub mod paths;
 pub mod plan;
+pub mod private_file;
 pub mod readers;
 pub mod redact;
 pub mod registry;

@@ -7,7 +7,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use jiff::Timestamp;
 use walkdir::WalkDir;
 
 use crate::client::folders::project_name;
@@ -79,7 +78,7 @@ impl Sandbox {
         let registered = Registered::holding(HOOK_TIMEOUT);
         let readers = &mut RecordedReplies::new(replies);
         let phases = Phases::default();
-        answer(&phases, stdin.as_bytes(), &env, &self.state(), registered, Timestamp::now(), Some(readers))
+        answer(&phases, stdin.as_bytes(), &env, &self.state(), registered, crate::clock::now(), Some(readers))
     }
 
     pub fn state(&self) -> StateFolder {

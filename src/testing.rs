@@ -172,7 +172,15 @@ pub fn touched() -> Vec<TouchNote> {
 
 /// Evidence of a session without a plan, and of no file.
 pub fn evidence(session: Session) -> Evidence {
-    Evidence { plan: None, session, files: Vec::new(), unlisted: 0, repository: None, judged: None }
+    Evidence {
+        plan: None,
+        session,
+        files: Vec::new(),
+        unlisted: 0,
+        limits: Vec::new(),
+        repository: None,
+        judged: None,
+    }
 }
 
 /// A repository on `main` in which nothing differs.

@@ -15,8 +15,6 @@ use crate::finding::{Advisory, AdvisoryKind};
 use crate::session::{Command, CommandEnd, Session};
 use crate::shell::SimpleCommand;
 
-pub use switched_off::{SwitchFile, switched_off_by, switched_off_in_a_file_by};
-
 /// Returns what is shown of the newest thing that a rule is about. The commands are those that ran
 /// and did not fail.
 type Rule = fn(&Evidence, &[&Command]) -> Option<String>;
@@ -46,7 +44,17 @@ const RULES: &[(AdvisoryKind, &str, Rule)] = &[
         "The agent itself allowed what this project's config asks to run at a stop.",
         switched_off::gave_leave,
     ),
+    (
+        AdvisoryKind::LimitReached,
+        "There is more than was looked at, and what was not looked at may be wrong.",
+        limit_reached,
+    ),
 ];
+
+fn limit_reached(evidence: &Evidence, _: &[&Command]) -> Option<String> {
+    let reached: Vec<String> = evidence.limits.iter().map(|limit| limit.words()).collect();
+    (!reached.is_empty()).then(|| reached.join("; "))
+}
 
 /// Whether an advisory may depend on what git tracks: an edit wrote what looks like a secret.
 pub fn need_git(evidence: &Evidence) -> bool {

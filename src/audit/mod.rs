@@ -100,8 +100,15 @@ impl AuditInput {
     ) -> Self {
         let masked = mask_session(&mut session) + plan.as_mut().map_or(0, mask_plan);
         file_history::fetch(&mut session, |_| Wanted::Change);
-        let evidence =
-            Evidence { plan, session, files: Vec::new(), unlisted: 0, repository: None, judged: None };
+        let evidence = Evidence {
+            plan,
+            session,
+            files: Vec::new(),
+            unlisted: 0,
+            limits: Vec::new(),
+            repository: None,
+            judged: None,
+        };
         if facts::need_files(&evidence) || advisories::need_git(&evidence) {
             let Evidence { session, plan, .. } = evidence;
             let cache = &mut FileCache::default();

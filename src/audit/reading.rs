@@ -7,7 +7,7 @@ use crate::evidence::Workspace;
 use crate::finding::{Advisory, AdvisoryKind, Category, Finding, Kind, SecondOpinion, Source, Status};
 use crate::readers::checks::{PathOnDisk, UNSURE, check};
 use crate::readers::prompt::{PromptError, SharedPrompt};
-use crate::readers::{Answer, Prompt, ReaderOutcome, ReaderRun, Readers, second};
+use crate::readers::{Answer, Prompt, Proposal, ReaderOutcome, ReaderRun, Readers, second};
 use crate::text::normalise::bare;
 
 #[derive(Debug)]
@@ -65,6 +65,7 @@ pub fn read(
     let mut judged: Vec<&mut Finding> =
         all.filter(|(at, _)| asked.contains(at)).map(|(_, finding)| finding).collect();
     second::apply(&mut judged, &run.outcome);
+    reading.findings = reading.findings.into_iter().map(Finding::bounded).collect();
     reading.second = Some(run);
     reading.second_prompt = Some(prompt);
     Ok(reading)
@@ -83,9 +84,9 @@ pub fn proposed(brief: &AuditInput, shown: &SharedPrompt, run: ReaderRun, settin
     let mut findings = judged_facts(brief, &answer);
     let shown_bare = bare(&shown.evidence);
     let mut advisories = Vec::new();
-    for proposal in &answer.findings {
+    for proposal in answer.findings.into_iter().map(Proposal::bounded) {
         let look = look_at(setting.workspace, &proposal.path);
-        let finding = check(proposal, look.as_ref(), &brief.evidence, &shown_bare);
+        let finding = check(&proposal, look.as_ref(), &brief.evidence, &shown_bare);
         let is_advice = finding.kind == Kind::NotRun
             && finding.category == Category::A
             && finding.status == Status::Confirmed
@@ -98,7 +99,7 @@ pub fn proposed(brief: &AuditInput, shown: &SharedPrompt, run: ReaderRun, settin
             });
             continue;
         }
-        add(&mut findings, finding);
+        add(&mut findings, finding.bounded());
     }
     Reading { first: run, second: None, second_prompt: None, findings, advisories }
 }
@@ -115,7 +116,7 @@ fn judged_facts(brief: &AuditInput, answer: &Answer) -> Vec<Finding> {
             }
             None => {}
         }
-        fact
+        fact.bounded()
     };
     brief.facts.iter().enumerate().map(with_opinion).collect()
 }

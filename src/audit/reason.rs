@@ -5,31 +5,48 @@ use serde_json::{Value, json};
 
 use crate::finding::{Finding, Status};
 use crate::readers::prompt::{REASON, render};
+use crate::text::first_part;
 
 /// The person's switch, as named in every block.
 pub const SWITCH: &str = "`punchlist off` (logged and reported if the agent uses it)";
 
 /// How many findings are listed: a list of hundreds is nobody's next step.
 const MOST_LISTED: usize = 20;
+/// How much is shown of each text of a finding, and of all findings together.
+const MAX_OF_TEXT: usize = 400;
+const MAX_OF_ALL: usize = 12_000;
 
 fn lines(findings: &[&Finding]) -> Vec<Value> {
     let line = |finding: &&Finding| {
         json!({
             "category": finding.category.name(),
             "title": finding.category.title(),
-            "claim": finding.claim,
+            "claim": short(&finding.claim),
             "path": finding.path,
-            "why": finding.why,
-            "settle": finding.settle,
-            "note": finding.check,
+            "why": short(&finding.why),
+            "settle": short(&finding.settle),
+            "note": short(&finding.check),
         })
     };
-    findings.iter().take(MOST_LISTED).map(line).collect()
+    let mut room = MAX_OF_ALL;
+    let has_room = |finding: &&&Finding| {
+        let texts = [&finding.claim, &finding.why, &finding.settle, &finding.check];
+        let bytes: usize = texts.iter().map(|text| text.len().min(MAX_OF_TEXT)).sum();
+        room.checked_sub(bytes + finding.path.as_ref().map_or(0, String::len))
+            .map(|left| room = left)
+            .is_some()
+    };
+    findings.iter().take(MOST_LISTED).take_while(has_room).map(line).collect()
+}
+
+fn short(text: &str) -> String {
+    first_part(text, MAX_OF_TEXT)
 }
 
 /// The reason of a block; `decision` is its id. A template of the person's own that can't be rendered gives way to the
 /// built-in one.
 pub fn reason(template: &str, decision: &str, confirmed: &[&Finding], unverified: &[&Finding]) -> String {
+    let (listed, not_verified) = (lines(confirmed), lines(unverified));
     let fill = |template: &str| {
         render(
             "reason.md",
@@ -37,9 +54,9 @@ pub fn reason(template: &str, decision: &str, confirmed: &[&Finding], unverified
             &json!({
                 "decision": decision,
                 "count": confirmed.len(),
-                "confirmed": lines(confirmed),
-                "unverified": lines(unverified),
-                "more": confirmed.len().saturating_sub(MOST_LISTED),
+                "confirmed": listed,
+                "unverified": not_verified,
+                "more": confirmed.len() - listed.len(),
                 "switch": SWITCH,
             }),
         )
@@ -48,10 +65,14 @@ pub fn reason(template: &str, decision: &str, confirmed: &[&Finding], unverified
     text.trim().to_owned()
 }
 
+/// How many findings are in a line.
+const MOST_IN_LINE: usize = 8;
+
 /// Findings in one line, for the person.
 pub fn one_line(findings: &[&Finding]) -> String {
-    let said: Vec<_> = findings
+    let mut said: Vec<_> = findings
         .iter()
+        .take(MOST_IN_LINE)
         .map(|finding| {
             let subject = if finding.claim.is_empty() {
                 finding.path.as_deref().unwrap_or(&finding.why)
@@ -59,9 +80,12 @@ pub fn one_line(findings: &[&Finding]) -> String {
                 &finding.claim
             };
             let why = if finding.status == Status::CannotVerify { &finding.check } else { &finding.why };
-            format!("[{}] \"{subject}\" ({why})", finding.category.name())
+            format!("[{}] \"{}\" ({})", finding.category.name(), short(subject), short(why))
         })
         .collect();
+    if findings.len() > said.len() {
+        said.push(format!("and {} more", findings.len() - said.len()));
+    }
     said.join("; ")
 }
 
@@ -108,6 +132,22 @@ The person can switch this gate off with `punchlist off` (logged and reported if
                 && text.contains("\n\n… and 5 more, in `punchlist log show k3f9`.\n\nTwo ways on"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_reason_is_bounded_however_long_its_findings_are() {
+        let mut long = finding(Status::Confirmed);
+        long.claim = "`a` ".repeat(4_000);
+        long.why = "b ".repeat(8_000);
+        let text = reason(REASON, "k3f9", &[&long; 30], &[&long; 30]);
+        assert!(text.len() < 28_000, "{}", text.len());
+        let listed = text.matches("\n   words: ").count();
+        assert!(
+            text.contains(&format!("… and {} more, in `punchlist log show k3f9`.", 30 - listed)),
+            "{text}"
+        );
+        let line = one_line(&[&long; 30]);
+        assert!(line.len() < 8_000 && line.ends_with("; and 22 more"), "{line}");
     }
 
     #[test]

@@ -32,8 +32,9 @@ use tokio::signal::unix::{Signal as SignalStream, SignalKind, signal};
 use tokio::time::sleep;
 use tokio::time::timeout;
 
-use super::Job;
+use super::descendants::Running;
 use super::pipes::PipeEnds;
+use super::{Job, supervisor};
 
 /// The last wait, for a leader that was killed. It takes microseconds, unless the process is stuck
 /// inside the kernel (a hung disk), where nothing ends it.
@@ -55,11 +56,15 @@ pub(super) struct Group {
     /// Wakes us at the exit of any child; `waitid` says whether it was this one.
     #[cfg(unix)]
     sigchld: SignalStream,
+    /// Dropped when the leader was reaped: then whoever left the group is ended, too.
+    running: Option<Running>,
 }
 
 impl Group {
     /// Starts the program as the leader of a new group, with all three pipes.
     pub(super) fn spawn(job: &Job) -> io::Result<Self> {
+        let running = Running::new();
+        let mark = supervisor::mark();
         // Before the start, so that no exit can be missed.
         #[cfg(unix)]
         let sigchld = signal(SignalKind::child())?;
@@ -77,6 +82,7 @@ impl Group {
             for (name, value) in &job.env_set {
                 command.env(name, value);
             }
+            command.envs(mark);
         });
         #[cfg(unix)]
         command.wrap(ProcessGroup::leader());
@@ -86,6 +92,7 @@ impl Group {
         command.wrap(KillOnDrop);
 
         let child = command.spawn()?;
+        supervisor::note_child(child.id());
         #[cfg(unix)]
         let leader = child
             .id()
@@ -98,6 +105,7 @@ impl Group {
             leader,
             #[cfg(unix)]
             sigchld,
+            running: Some(running),
         })
     }
 
@@ -156,15 +164,17 @@ impl Group {
         false
     }
 
-    /// Kills the group, then reaps its leader.
+    /// Kills the group, reaps its leader, then ends whoever left the group.
     pub(super) async fn finish(&mut self) -> io::Result<ExitStatus> {
         self.kill();
         // Before the wait and not after it: this future can be dropped in between.
         self.is_pinned = false;
-        match timeout(REAP, self.child.inner_mut().wait()).await {
+        let status = match timeout(REAP, self.child.inner_mut().wait()).await {
             Ok(status) => status,
             Err(late) => Err(late.into()),
-        }
+        };
+        self.running = None;
+        status
     }
 
     /// Sends the one `SIGKILL`, if the group's id is still its own.

@@ -3,8 +3,9 @@
 //!
 //! - Every process of the group gets `SIGKILL` before the call returns, whatever ends it: the
 //!   program's own exit, the deadline, too much output, a signal to us, a panic, a dropped future.
-//!   On Unix two things are beyond that: a `SIGKILL` to us, and `panic = "abort"`, so the profile
-//!   has to unwind.
+//!   In a process that is [supervised](supervise), on Linux, so does every process that left the group.
+//!   On Unix two things are beyond that: a `SIGKILL` to us, after which the supervisor or the next stop
+//!   does it, and `panic = "abort"`, so the profile has to unwind.
 //! - It returns when the program exits, not when its pipes close: a grandchild that holds them,
 //!   even from a session of its own, costs `DRAIN` at most.
 //! - It returns by the deadline + the grace + `DRAIN` (+ `group::REAP` where even `SIGKILL` does
@@ -13,16 +14,18 @@
 //!   descendant of the hook still has them open.
 //!
 //! **Signals.** The first run takes over `SIGTERM`, `SIGINT`, `SIGHUP` and `SIGCHLD` for the rest
-//! of the process, since tokio never removes a handler. A signal that arrives while no program runs
-//! is swallowed, so the caller has to return soon after a run, above all after
-//! [`Ending::Interrupted`].
+//! of the process, since tokio never removes a handler. A signal that arrives while no program runs is
+//! remembered ([`interrupted`]), and no program is started after it.
 //!
-//! `group` has the process group, `pipes` the three pipes, `signals` the signals to ourselves. Here
-//! is their order, and the pure functions that name the ending.
+//! `group` has the process group, `descendants` those who left it, `pipes` the three pipes, `signals` the
+//! signals to ourselves, `supervisor` what a killed process leaves. Here is their order, and the pure
+//! functions that name the ending.
 
+mod descendants;
 mod group;
 mod pipes;
 mod signals;
+mod supervisor;
 
 use std::ffi::OsString;
 use std::io;
@@ -34,8 +37,11 @@ use tokio::time::{sleep, timeout};
 
 use self::group::Group;
 use self::pipes::{Pipes, PumpEnd};
-use self::signals::TerminationSignals;
-pub use self::signals::watch_interrupts;
+pub use self::signals::{interrupted, watch_interrupts, when_overdue};
+pub use self::supervisor::{finish, supervise, sweep, temp_folder, wait_and_sweep};
+
+/// The argument with which this program is the supervisor of another.
+pub const SUPERVISE: &str = "supervise";
 
 /// Between `SIGTERM` and `SIGKILL`. The client leaves two seconds between the two that it sends us,
 /// and a sealed client has nothing to save.
@@ -96,7 +102,7 @@ pub enum Ending {
     /// A signal killed it that we did not send.
     Signaled(i32),
     TimedOut,
-    /// We got this signal while it ran (`"SIGTERM"`, `"SIGINT"`, `"SIGHUP"`).
+    /// We got this signal before it ended, or before it was started (`"SIGTERM"`, `"SIGINT"`, `"SIGHUP"`).
     Interrupted(&'static str),
     /// It wrote more to stdout than the job allows.
     Flooded,
@@ -193,8 +199,17 @@ async fn run_until(
     unwanted: impl Future<Output = ()>,
 ) -> Ended {
     let started = Instant::now();
-    let (mut signals, mut group) = match start(&job) {
-        Ok(parts) => parts,
+    // The handlers come before the child: else a signal in between would end us and leave the child
+    // running.
+    let raised = match signals::listen() {
+        Ok(raised) => raised,
+        Err(error) => return Ended::not_started(error, started),
+    };
+    if let Some(name) = signals::interrupted() {
+        return Ended::nothing(Ending::Interrupted(name), started);
+    }
+    let mut group = match Group::spawn(&job) {
+        Ok(group) => group,
         Err(error) => return Ended::not_started(error, started),
     };
     if let Some(id) = group.id() {
@@ -207,7 +222,7 @@ async fn run_until(
     // this poll, and whatever is polled after that reports "pending", timers included.
     let cause = tokio::select! {
         biased;
-        name = signals.next() => Cause::Interrupt(name),
+        name = signals::raised(raised) => Cause::Interrupt(name),
         () = group.exited() => Cause::Exit,
         () = sleep(left) => Cause::Deadline,
         () = unwanted => Cause::Unwanted,
@@ -235,12 +250,6 @@ async fn run_until(
         stdout: pipes.stdout.bytes,
         stderr: pipes.stderr.bytes,
     }
-}
-
-fn start(job: &Job) -> io::Result<(TerminationSignals, Group)> {
-    // The handlers come before the child: else a signal in between would end us and leave the child
-    // running.
-    Ok((TerminationSignals::listen()?, Group::spawn(job)?))
 }
 
 /// What ended the wait.
@@ -299,12 +308,12 @@ fn own_ending(status: ExitStatus) -> Ending {
 
 impl Ended {
     fn not_started(error: io::Error, started: Instant) -> Self {
-        Ended {
-            how: Ending::NotStarted(error),
-            stdout: Vec::new(),
-            stderr: Vec::new(),
-            duration: started.elapsed(),
-        }
+        Self::nothing(Ending::NotStarted(error), started)
+    }
+
+    /// It never ran.
+    fn nothing(how: Ending, started: Instant) -> Self {
+        Ended { how, stdout: Vec::new(), stderr: Vec::new(), duration: started.elapsed() }
     }
 }
 

@@ -1,18 +1,95 @@
-//! The signals that ask this process to end, as an event. Must not act on one: the caller knows
-//! what has to be cleaned up first.
+//! The signals that ask this process to end: one listener from the first child to the process's end, so
+//! that none is lost between two children. Must not act on a signal, but for the one thing that it was
+//! told to do where nobody else does ([`when_overdue`]).
 
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
+use tokio::time::sleep;
 
-/// A listener for `SIGTERM`, `SIGINT` and `SIGHUP`. tokio never removes a handler, so from the
-/// first listener on these signals no longer end the process by themselves.
+/// The first signal's name, once there was one.
+type Raised = watch::Receiver<Option<&'static str>>;
+
+static LISTENER: OnceLock<Raised> = OnceLock::new();
+
+type LastAct = Box<dyn FnOnce(&'static str) + Send>;
+
+static LAST_ACT: Mutex<Option<LastAct>> = Mutex::new(None);
+
+/// How long the process may take to end by itself after a signal. The client sends `SIGKILL` two seconds
+/// after `SIGTERM`.
+const OVERDUE: Duration = Duration::from_secs(1);
+
+/// Starts the listener, if it does not listen yet. From here on the signals no longer end the process by
+/// themselves: whoever does long work has to look at [`interrupted`].
+pub(super) fn listen() -> io::Result<Raised> {
+    if let Some(raised) = LISTENER.get() {
+        return Ok(raised.clone());
+    }
+    let started = start()?;
+    Ok(LISTENER.get_or_init(|| started).clone())
+}
+
+/// Returns the name of the signal that asked this process to end (`"SIGTERM"`, `"SIGINT"`, `"SIGHUP"`).
+/// `None` before the first child or [`watch_interrupts`]: until then a signal ends the process itself.
+pub fn interrupted() -> Option<&'static str> {
+    LISTENER.get().and_then(|raised| *raised.borrow())
+}
+
+/// Starts to listen, for commands that do more than run one child.
+pub fn watch_interrupts() {
+    // Without a listener the signals do what they do by default.
+    if let Err(error) = listen() {
+        tracing::debug!(%error, "nobody listens for signals");
+    }
+}
+
+/// Names what the listener does where the process is still there a second after a signal.
+pub fn when_overdue(act: impl FnOnce(&'static str) + Send + 'static) {
+    *LAST_ACT.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(act));
+}
+
+fn start() -> io::Result<Raised> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    // The handlers stand when this returns. What comes before the thread runs is kept for it.
+    let mut signals = {
+        let _inside = runtime.enter();
+        TerminationSignals::listen()?
+    };
+    let (sender, raised) = watch::channel(None);
+    std::thread::Builder::new().name("signals".into()).spawn(move || {
+        runtime.block_on(async {
+            let name = signals.next().await;
+            tracing::debug!(name, "asked to end");
+            sender.send_replace(Some(name));
+            sleep(OVERDUE).await;
+            if let Some(act) = LAST_ACT.lock().unwrap_or_else(PoisonError::into_inner).take() {
+                act(name);
+            }
+            // The sender lives as long as the process, for those who wait with [`raised`].
+            std::future::pending::<()>().await;
+        });
+    })?;
+    Ok(raised)
+}
+
+/// Waits for the first signal; returns its name.
+pub(super) async fn raised(mut listener: Raised) -> &'static str {
+    let name = listener.wait_for(Option::is_some).await.ok().and_then(|name| *name);
+    match name {
+        Some(name) => name,
+        // The listener is gone, and no signal will come.
+        None => std::future::pending().await,
+    }
+}
+
+/// `SIGTERM`, `SIGINT` and `SIGHUP`. tokio never removes a handler.
 #[cfg(unix)]
-#[derive(Debug)]
-pub(super) struct TerminationSignals {
+struct TerminationSignals {
     terminate: Signal,
     interrupt: Signal,
     hangup: Signal,
@@ -20,8 +97,7 @@ pub(super) struct TerminationSignals {
 
 #[cfg(unix)]
 impl TerminationSignals {
-    /// Starts to listen. A signal that arrives between two calls of [`Self::next`] is not lost.
-    pub(super) fn listen() -> io::Result<Self> {
+    fn listen() -> io::Result<Self> {
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
@@ -29,8 +105,7 @@ impl TerminationSignals {
         })
     }
 
-    /// Returns the next signal's name. Cancel-safe.
-    pub(super) async fn next(&mut self) -> &'static str {
+    async fn next(&mut self) -> &'static str {
         // `recv` returns `None` when the runtime shuts down; then no signal will come.
         tokio::select! {
             Some(()) = self.terminate.recv() => "SIGTERM",
@@ -43,36 +118,16 @@ impl TerminationSignals {
 
 /// Windows: nothing to listen to, since the job object ends with us however we are ended.
 #[cfg(not(unix))]
-#[derive(Debug)]
-pub(super) struct TerminationSignals;
+struct TerminationSignals;
 
 #[cfg(not(unix))]
 impl TerminationSignals {
     #[expect(clippy::unnecessary_wraps, reason = "the same call as on Unix")]
-    pub(super) fn listen() -> io::Result<Self> {
+    fn listen() -> io::Result<Self> {
         Ok(Self)
     }
 
-    pub(super) async fn next(&mut self) -> &'static str {
+    async fn next(&mut self) -> &'static str {
         std::future::pending().await
     }
-}
-
-/// Returns a flag that is set when a signal asks this process to end. For commands that run many
-/// jobs: after the first of them the signals end nothing any more, and the command would go on to
-/// its last job.
-pub fn watch_interrupts() -> Arc<AtomicBool> {
-    let flag = Arc::new(AtomicBool::new(false));
-    let raised = Arc::clone(&flag);
-    // Without the thread or its runtime the signals still do what they do by default.
-    let _ = std::thread::Builder::new().spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
-        runtime.block_on(async {
-            let name = TerminationSignals::listen().ok()?.next().await;
-            tracing::debug!(name, "asked to end");
-            raised.store(true, Ordering::Relaxed);
-            Some(())
-        })
-    });
-    flag
 }

@@ -59,13 +59,14 @@ const STDERR_CAP: usize = 64 << 10;
 /// one on PATH.
 pub fn find(env: &Env, configured: Option<&Path>) -> Result<PathBuf, Unavailable> {
     if let Some(named) = env.path(env::CLAUDE).or_else(|| configured.map(PathBuf::from)) {
-        return resolve(env, &named)
+        return env
+            .program(&named)
             .ok_or_else(|| Unavailable::NotFound { looked_at: named.display().to_string() });
     }
     let running = env.path(env_vars::EXECPATH).or_else(|| running_client(env));
     // Older clients are scripts: there the running program is the interpreter.
     let running = running.filter(|path| path.is_file() && !is_interpreter(path));
-    running.or_else(|| resolve(env, Path::new("claude"))).ok_or_else(|| Unavailable::NotFound {
+    running.or_else(|| env.program("claude")).ok_or_else(|| Unavailable::NotFound {
         looked_at: format!("{}, {} and PATH", env::CLAUDE, env_vars::EXECPATH),
     })
 }
@@ -80,11 +81,6 @@ fn running_client(env: &Env) -> Option<PathBuf> {
 fn is_interpreter(path: &Path) -> bool {
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().to_lowercase()).unwrap_or_default();
     ["node", "nodejs", "bun", "deno"].contains(&stem.as_str())
-}
-
-/// Resolves a bare name through the PATH of the given environment.
-fn resolve(env: &Env, program: &Path) -> Option<PathBuf> {
-    which::which_in(program, env.get("PATH"), env.home().unwrap_or_default()).ok()
 }
 
 /// Returns the variables that a client which we run must not see.

@@ -141,7 +141,7 @@ struct SealedFolder {
 
 impl SealedFolder {
     fn new(flags: &Flags) -> std::io::Result<Self> {
-        let folder = tempfile::Builder::new().prefix("punchlist-auditor-").tempdir()?;
+        let folder = child::temp_folder()?;
         // A file and not text: clients up to 2.1.136 leave such text behind as a file in the
         // temporary folder.
         let settings = folder.path().join("settings.json");

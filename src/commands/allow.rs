@@ -14,11 +14,10 @@ use crate::state::StateFolder;
 use crate::text::harmless;
 
 pub(super) fn run(args: &AllowArgs, env: &Env) -> Result {
-    let state = StateFolder::find(env);
+    let state = StateFolder::find(env)?;
     let project = project_here(env);
-    let failed = |error: io::Error| format!("{}: {error}", state.root().display());
     if args.revoke {
-        let changed = state.allow(&project, None).map_err(failed)?;
+        let changed = state.allow(&project, None)?;
         let text = if changed { "Taken back" } else { "Nothing was allowed" };
         return print(&format!("{text}: {}\n", project.display()));
     }
@@ -39,7 +38,7 @@ pub(super) fn run(args: &AllowArgs, env: &Env) -> Result {
         return print(&format!("{text}Allowed already. `punchlist allow --revoke` takes it back.\n"));
     }
     let at_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
-    let is_agreed = args.yes || (at_terminal && agrees(&text).map_err(failed)?);
+    let is_agreed = args.yes || (at_terminal && agrees(&text)?);
     if !is_agreed {
         return Err(if at_terminal {
             "not allowed; nothing of it will run".into()
@@ -47,7 +46,7 @@ pub(super) fn run(args: &AllowArgs, env: &Env) -> Result {
             format!("{text}Nobody is there to ask: `punchlist allow --yes` where you have read it").into()
         });
     }
-    state.allow(&project, Some(&config.checks)).map_err(failed)?;
+    state.allow(&project, Some(&config.checks))?;
     let shown = if at_terminal && !args.yes { "" } else { &text };
     print(&format!("{shown}Allowed, as it stands here: a command that changes has to be allowed anew.\n"))
 }

@@ -19,15 +19,21 @@ pub(super) fn run(args: &DoctorArgs, env: &Env) -> Result {
     let state = StateFolder::find(env);
 
     let mut checks = client::checks(env, &config);
-    let answer = args.audit.then(|| client::ask_model(env, &config, &state));
+    let answer =
+        state.as_ref().ok().filter(|_| args.audit).map(|state| client::ask_model(env, &config, state));
     checks.push(client::model_check(answer.as_ref(), &config.auditor.model));
     checks.extend(registration::checks(env, &project, &config));
     checks.extend(config_checks::checks(&sources(env, &project)));
-    checks.extend(config_checks::switch_check(&state.switches().covering(&project)));
-    let is_allowed = state.is_allowed(&project, &config.checks);
-    checks.extend(config_checks::unallowed_check(&config.checks, is_allowed));
-    checks.push(state_checks::folder_check(&state));
-    checks.push(state_checks::log_check(&state));
+    match &state {
+        Ok(state) => {
+            checks.extend(config_checks::switch_check(&state.switches().covering(&project)));
+            let is_allowed = state.is_allowed(&project, &config.checks);
+            checks.extend(config_checks::unallowed_check(&config.checks, is_allowed));
+            checks.push(state_checks::folder_check(state));
+            checks.push(state_checks::log_check(state));
+        }
+        Err(why) => checks.push(state_checks::unusable(&why.to_string())),
+    }
     checks.extend(gate::checks());
 
     let diagnosis = Diagnosis::new(checks);

@@ -17,7 +17,7 @@ use crate::state::StateFolder;
 use crate::text::counted;
 
 pub(super) fn run(command: &FleetCommand, config: &Config, env: &Env) -> Result {
-    let spool = Spool::in_folder(StateFolder::find(env).root());
+    let spool = Spool::in_folder(StateFolder::find(env)?.root());
     match command {
         FleetCommand::Migrate(args) => {
             let mut database = connect(&config.fleet)?;

@@ -5,7 +5,6 @@
 use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
@@ -23,6 +22,7 @@ use crate::config::{Config, Mode};
 use crate::env::Env;
 use crate::state::StateFolder;
 use crate::text::from_home;
+use crate::workspace::sealed_git::SealedGit;
 
 /// What the hook needs beside its checks and the readers: to read, to check, to reply.
 const MARGIN: Duration = Duration::from_secs(15);
@@ -72,7 +72,7 @@ impl<'a> Target<'a> {
             Some((scope, file, settings))
         });
         let settings = settings.collect();
-        Ok(Self { scope, project, file, settings, state: StateFolder::find(env), env })
+        Ok(Self { scope, project, file, settings, state: StateFolder::find(env)?, env })
     }
 
     /// Returns the file's text; an empty one is one without settings.
@@ -260,7 +260,7 @@ impl<'a> Target<'a> {
         if self.settings.iter().any(|(.., settings)| settings["disableAllHooks"] == true) {
             notes.push("Your settings say \"disableAllHooks\": true, and so no hook runs at all.".into());
         }
-        if self.scope == Scope::Project && which::which("punchlist").is_err() {
+        if self.scope == Scope::Project && self.env.program("punchlist").is_none() {
             notes.push(
                 "In a file that others share the hook is found by its name, and your PATH has no punchlist."
                     .into(),
@@ -311,15 +311,15 @@ fn read_json(file: &Path) -> Option<Value> {
 fn this_program(env: &Env) -> PathBuf {
     let own = std::env::current_exe().unwrap_or_else(|_| "punchlist".into());
     let real = |path: &Path| std::fs::canonicalize(path).ok();
-    let found = which::which_in("punchlist", env.get("PATH"), "/").ok();
+    let found = env.program("punchlist");
     found.filter(|found| real(found).is_some() && real(found) == real(&own)).unwrap_or(own)
 }
 
 /// Whether git would list a file as untracked.
 fn is_visible_to_git(project: &Path, file: &Path) -> bool {
-    let mut git = Command::new("git");
-    git.arg("-C").arg(project).args(["check-ignore", "--quiet"]).arg(file);
-    let ended = git.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let git = SealedGit::new(project.to_path_buf());
+    let path = file.to_str();
+    let ended = path.and_then(|path| git.run(&["check-ignore", "--quiet", "--", path], String::new()));
     // 0 is ignored, 1 is not, 128 is no repository.
-    ended.is_ok_and(|status| status.code() == Some(1))
+    ended.is_some_and(|(code, _)| code == 1)
 }

@@ -9,8 +9,7 @@ mod show;
 use std::io;
 use std::path::PathBuf;
 
-use jiff::tz::TimeZone;
-use jiff::{Timestamp, Zoned};
+use jiff::Zoned;
 use serde_json::json;
 
 use super::{Result, complain, output};
@@ -46,8 +45,8 @@ struct Context<'a> {
 }
 
 pub(super) fn run(args: &LogArgs, config: &Config, env: &Env) -> Result {
-    let state = StateFolder::find(env).root().to_path_buf();
-    let now = Timestamp::now().to_zoned(TimeZone::system());
+    let state = StateFolder::find(env)?.root().to_path_buf();
+    let now = crate::clock::local();
     let context = Context { env, log: DecisionLog::in_folder(&state), state, fleet: &config.fleet, now };
     match &args.command {
         None => list(&args.list, &context),
@@ -97,7 +96,7 @@ fn print_stats(args: &StatsArgs, context: &Context<'_>) -> Result {
 fn label(args: &LabelArgs, context: &Context<'_>) -> Result {
     let (annotated, finding) = context.find_one(&args.of, args.fleet)?;
     let (record, finding) = (&annotated.decision, finding.map(|at| at + 1));
-    let (label, now) = (args.judgement, Timestamp::now());
+    let (label, now) = (args.judgement, crate::clock::now());
     let note = LabelNote { note: args.note.clone(), ..LabelNote::new(&record.id, finding, label, now) };
     let note = Note::Label(note);
     if args.fleet {

@@ -22,6 +22,7 @@ use std::path::Path;
 
 use clap::FromArgMatches;
 
+use crate::child;
 use crate::cli::{self, Cli, Command, HookArgs};
 use crate::config::{Config, Mode};
 use crate::env::Env;
@@ -46,6 +47,12 @@ pub fn run(args: impl Iterator<Item = std::ffi::OsString>) -> u8 {
         && let Ok(hook) = cli::parse_hook(&args[2..])
     {
         return stop::run(registered(&hook), &env, &phases);
+    }
+    if let [_, command, note] = &args[..]
+        && command == child::SUPERVISE
+    {
+        child::wait_and_sweep(Path::new(note));
+        return exit::OK;
     }
     let parsed = cli::command().try_get_matches_from(&args);
     let command = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {

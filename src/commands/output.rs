@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::process::{Command, Stdio};
 
 use super::Result;
+use crate::child;
 use crate::env::Env;
 use crate::exit;
 use crate::text::harmless;
@@ -82,7 +83,7 @@ fn page_with(pager: &str, text: &str, env: &Env) -> Result {
 /// Runs a pager on a text; `None` where none can be started.
 fn run_pager(pager: &str, text: &str, env: &Env) -> Option<()> {
     let own = env.text("PAGER");
-    let mut command = shell(own.as_deref().unwrap_or(pager));
+    let mut command = shell(own.as_deref().unwrap_or(pager), env)?;
     // For a `PAGER` of the person that is `less` without options.
     if env.get("LESS").is_none() {
         command.env("LESS", "FRX");
@@ -99,10 +100,19 @@ fn run_pager(pager: &str, text: &str, env: &Env) -> Option<()> {
     (!matches!(ended.code(), Some(126 | 127))).then_some(())
 }
 
-fn shell(line: &str) -> Command {
-    let words: Vec<&str> =
-        if cfg!(unix) { vec!["sh", "-c", line] } else { line.split_whitespace().collect() };
-    let mut command = Command::new(words.first().unwrap_or(&"more"));
-    command.args(words.iter().skip(1));
-    command
+/// A command line of the person's; a program that it names is not looked for in the current folder.
+fn shell(line: &str, env: &Env) -> Option<Command> {
+    let mut command = if cfg!(unix) {
+        let (program, args) = child::shell(line);
+        let mut command = Command::new(program);
+        command.args(args);
+        command
+    } else {
+        let mut words = line.split_whitespace();
+        let mut command = Command::new(env.program(words.next().unwrap_or("more"))?);
+        command.args(words);
+        command
+    };
+    command.env("PATH", env.absolute_path().unwrap_or_default());
+    Some(command)
 }

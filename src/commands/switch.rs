@@ -4,25 +4,24 @@
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
-
 use super::Result;
 use super::output::print;
 use crate::cli::SwitchArgs;
 use crate::client::env_vars;
 use crate::config::Config;
 use crate::env::{self, Env};
-use crate::state::{StateFolder, Thrown};
+use crate::state::{Shell, StateFolder, Thrown};
 
 /// A shorter prefix of an id may match by accident.
 const MIN_ID_CHARS: usize = 4;
 
 /// Runs `off` or `on`.
 pub(super) fn run(args: &SwitchArgs, turn_on: bool, env: &Env) -> Result {
-    let state = StateFolder::find(env);
-    let now = Timestamp::now().as_millisecond();
-    let failed = |error: io::Error| format!("{}: {error}", state.root().display());
-    let thrown = Thrown { at_ms: now, at_terminal: io::stdin().is_terminal() && io::stdout().is_terminal() };
+    let state = StateFolder::find(env)?;
+    let now = crate::clock::now().as_millisecond();
+    let at_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+    let shell = if at_terminal { Shell::current() } else { None };
+    let thrown = Thrown { at_ms: now, in_session: env.get(env_vars::INSIDE_SESSION).is_some(), shell };
     let project = project_here(env);
     if let Some(session) = &args.session {
         if session.chars().count() < MIN_ID_CHARS {
@@ -41,7 +40,7 @@ pub(super) fn run(args: &SwitchArgs, turn_on: bool, env: &Env) -> Result {
             all.sessions.len() < before
         });
         let what = format!("session {session}");
-        return print(&summary(turn_on, was_off.map_err(failed)?, &what, " --session ID"));
+        return print(&summary(turn_on, was_off?, &what, " --session ID"));
     }
     let was_off = state.throw(now, |all| {
         let known = all.covering(&project);
@@ -53,7 +52,7 @@ pub(super) fn run(args: &SwitchArgs, turn_on: bool, env: &Env) -> Result {
         all.projects.retain(|folder, _| !known.contains(folder));
         known
     });
-    let was_off = was_off.map_err(failed)?;
+    let was_off = was_off?;
     let what = was_off.first().unwrap_or(&project).display().to_string();
     let mut text = summary(turn_on, !was_off.is_empty(), &what, "");
     if turn_on {

@@ -82,7 +82,7 @@ pub(super) fn run(args: &TasksArgs, config: &Config, env: &Env) -> Result {
 }
 
 pub(super) fn open(config: &Config, env: &Env) -> Result<Registry> {
-    Ok(Registry::open(StateFolder::find(env).root(), config.fleet.database.as_deref())?)
+    Ok(Registry::open(StateFolder::find(env)?.root(), config.fleet.database.as_deref())?)
 }
 
 /// The current project; all worktrees of a repository are one. In a fleet it has the same name on every
@@ -233,7 +233,7 @@ fn check(args: &CheckTasksArgs, config: &Config, env: &Env) -> Result {
             "[tasks] source is \"off\": no stop is held for its tasks. docs/gates/pending-tasks.md has what to set.\n",
         );
     }
-    let (state, fleet) = (StateFolder::find(env), config.fleet.database.as_deref());
+    let (state, fleet) = (StateFolder::find(env)?, config.fleet.database.as_deref());
     let session = args.session.clone().or_else(|| env.text(env_vars::SESSION_ID));
     let found = match &args.who.worker {
         Some(name) => Registry::open_if_there(state.root(), fleet).map(|registry| ResolvedQuery {

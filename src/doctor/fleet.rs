@@ -1,8 +1,6 @@
 //! The fleet's database: whether it can be reached and used from here, and what waits to be shipped. Changes
 //! nothing there.
 
-use jiff::Timestamp;
-
 use super::Check;
 use crate::config::FleetConfig;
 use crate::database::{Database, DatabaseError, schema};
@@ -64,7 +62,7 @@ fn database_checks(database: &mut Database) -> Vec<Check> {
     } else {
         Check::fine("database", found)
     };
-    let clock = clock_check(Timestamp::now().as_millisecond().saturating_sub(number(2)));
+    let clock = clock_check(crate::clock::now().as_millisecond().saturating_sub(number(2)));
     let schema = match schema::version(database).and_then(|found| schema::check(found, database.server())) {
         Ok(()) => Check::fine("tables", format!("version {}", schema::VERSION)),
         Err(error) => {

@@ -27,12 +27,15 @@ pub fn folder_check(state: &StateFolder) -> Check {
 fn judge_folder(path: &str, bytes: u64, unwritable: Option<&str>) -> Check {
     match unwritable {
         None => Check::fine("state", format!("{path}, {}", in_bytes(bytes))),
-        Some(why) => Check::fault(
-            "state",
-            format!("{path} can't be written: {why}"),
-            "make it yours: a gate that can't count its blocks does not block (PUNCHLIST_HOME names another)",
-        ),
+        Some(why) => unusable(&format!("{path} can't be written: {why}")),
     }
+}
+
+/// The check where the state folder can't be used at all.
+pub fn unusable(why: &str) -> Check {
+    let next =
+        "make it yours: a gate that can't count its blocks does not block (PUNCHLIST_HOME names another)";
+    Check::fault("state", why.to_owned(), next)
 }
 
 /// Returns what to do about a cause that is a failure; `None` for the others.
@@ -50,6 +53,9 @@ fn next_step(cause: Cause) -> Option<&'static str> {
         Cause::ChecklistUnreadable => {
             "let the file be read, or take it out of `[checklist] files`; `punchlist log --cause checklist-unreadable` lists them"
         }
+        Cause::StateUnusable => {
+            "make the state folder and its files yours; `punchlist log --cause state-unusable` lists them"
+        }
         Cause::BadInput => {
             "something else than the client runs `punchlist hook`, or the client is newer than this punchlist"
         }
@@ -66,7 +72,7 @@ fn is_conclusive(cause: Cause) -> bool {
 }
 
 pub fn log_check(state: &StateFolder) -> Check {
-    let since = Timestamp::now().checked_sub((DAYS * 24).hours()).unwrap_or(Timestamp::UNIX_EPOCH);
+    let since = crate::clock::now().checked_sub((DAYS * 24).hours()).unwrap_or(Timestamp::UNIX_EPOCH);
     let (mut records, mut has_any) = (Vec::new(), false);
     let _ = DecisionLog::in_folder(state.root()).read(|record| {
         has_any = true;

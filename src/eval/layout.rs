@@ -170,7 +170,8 @@ fn commit(committed: &Committed, session: &Session, workspace: &Path) -> io::Res
 
 /// Runs git with nothing of the machine's own.
 fn git(workspace: &Path, date: &str, args: &[&str]) -> io::Result<()> {
-    let output = process::Command::new("git")
+    let program = Env::of_process().program("git");
+    let output = process::Command::new(program.ok_or_else(|| io::Error::other("there is no git"))?)
         .args(["-c", "core.hooksPath=/dev/null", "-c", "commit.gpgsign=false", "-c", "gc.auto=0"])
         .args(["-c", "core.autocrlf=false", "-c", "core.fsmonitor=false"])
         .args(args)

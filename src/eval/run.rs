@@ -176,7 +176,7 @@ pub fn for_each<C: Sync, T: Send>(
     each: impl Fn(&C) -> Result<T, EvalError> + Sync,
 ) -> Result<Vec<T>, EvalError> {
     let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    let interrupted = child::watch_interrupts();
+    child::watch_interrupts();
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
@@ -184,7 +184,7 @@ pub fn for_each<C: Sync, T: Send>(
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     cases.get(at).map(|case| (at, case))
                 } {
-                    if interrupted.load(Ordering::Relaxed) {
+                    if child::interrupted().is_some() {
                         break;
                     }
                     let result = each(case);
@@ -194,7 +194,7 @@ pub fn for_each<C: Sync, T: Send>(
             });
         }
     });
-    if interrupted.load(Ordering::Relaxed) {
+    if child::interrupted().is_some() {
         return Err(EvalError::Interrupted);
     }
     let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -274,7 +274,7 @@ fn ask_client(
     env: &Env,
 ) -> Result<Audited, EvalError> {
     let config = Config::load(env, &std::env::current_dir().unwrap_or_default()).0.auditor;
-    let state = StateFolder::find(env);
+    let state = StateFolder::find(env).map_err(|error| case.error(&error.to_string()))?;
     let mut client = SealedClient {
         env,
         program: config.client.as_deref(),

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::budget::both_ends_within;
 use super::{
-    Entered, Evidence, FileCache, FileChange, FileEvidence, FileState, JudgedUntil, LeftOut, NamedIn,
+    Entered, Evidence, FileCache, FileChange, FileEvidence, FileState, JudgedUntil, LeftOut, Limit, NamedIn,
     Repository, TouchNote, Workspace, sections,
 };
 use crate::ids::ContentId;
@@ -21,7 +21,7 @@ use crate::session::{Original, Outcome, Session, Touch};
 use crate::text::unified_diff;
 use crate::workspace::file_cache::FileSummary;
 use crate::workspace::git::Change;
-use crate::workspace::{Body, Place};
+use crate::workspace::{Body, Place, READ_CAP, TOO_LARGE};
 
 /// Up to this size a changed file is shown whole beside its diff: what did not change may be what was
 /// promised.
@@ -45,6 +45,13 @@ pub const MAX_OTHERS: usize = 120;
 
 /// A text that names more paths than this is a listing; the rest of it is left out.
 pub const MAX_IN_ONE_TEXT: usize = 60;
+/// How many paths are looked at that somebody names, and that nobody names but git lists as changed.
+pub const MAX_NAMED: usize = 1_500;
+pub const MAX_CHANGED: usize = 2_000;
+/// How many bytes of files are read. What is beyond that has no room in any prompt.
+const MAX_READ: u64 = 48 << 20;
+/// How many of a plan's steps are noted for a file that they name.
+const MAX_STEPS_OF_FILE: usize = 40;
 
 /// A path that somebody names: as it is written, by whom, and whether it is written as a path: in
 /// backticks, as a link, or with a folder and an ending. What is not may be no path at all.
@@ -61,7 +68,7 @@ pub fn named_paths(session: &Session, plan: Option<&Plan>) -> Vec<NamedPath> {
         let by = NamedIn::Step(step.number);
         let mut of_step = in_text(&step.text, by);
         for path in step.paths {
-            if !of_step.iter().any(|(known, ..)| *known == path) {
+            if of_step.len() < MAX_IN_ONE_TEXT && !of_step.iter().any(|(known, ..)| *known == path) {
                 of_step.push((path, by, true));
             }
         }
@@ -118,6 +125,15 @@ impl Candidate {
         }
     }
 
+    /// Names come in the order of [`NamedIn`].
+    fn add_name(&mut self, by: NamedIn, is_marked: bool) {
+        self.is_marked |= is_marked;
+        let is_step = matches!(by, NamedIn::Step(_));
+        if self.named_in.last() != Some(&by) && !(is_step && self.named_in.len() >= MAX_STEPS_OF_FILE) {
+            self.named_in.push(by);
+        }
+    }
+
     fn add_touch(&mut self, touch: &Touch) {
         self.last_touch = touch.at;
         if self.original == Original::Unknown && touch.outcome == Outcome::Done {
@@ -156,8 +172,8 @@ pub fn gather(
     cache: &mut FileCache,
 ) -> Evidence {
     let repository = workspace.git().repository(session.started.as_deref(), session.ended.as_deref());
-    let mut candidates = candidates(&session, plan.as_ref(), workspace, repository.as_ref());
-    find_elsewhere(&mut candidates, workspace);
+    let (mut candidates, mut beyond) = candidates(&session, plan.as_ref(), workspace, repository.as_ref());
+    beyond.search |= find_elsewhere(&mut candidates, workspace);
     candidates.retain(Candidate::is_worth_naming);
     candidates.sort_by_key(|c| {
         (Reverse(c.is_claimed()), c.is_other(), c.named_in.first().copied(), Reverse(c.last_touch))
@@ -167,7 +183,11 @@ pub fn gather(
     let unlisted = others.saturating_sub(MAX_OTHERS);
     candidates.truncate(candidates.len() - unlisted);
     fill_originals(&mut candidates, workspace, repository.as_ref());
-    let headers: usize = candidates.iter().map(|c| c.written.len() + sections::FILE_HEADER).sum();
+    let lines = candidates.iter().map(|candidate| candidate.written.len() + sections::FILE_HEADER);
+    let (first, rest) = (lines.clone().take(sections::LEAST_LISTED), lines.skip(sections::LEAST_LISTED));
+    let first: usize = first.sum();
+    // What is beyond has no line of its own.
+    let headers = (first + rest.sum::<usize>()).min(first.max(sections::lines_room(scope.file_bytes)));
     let mut viewer = Viewer {
         workspace,
         originals: RecordedTexts::new(&session.sources),
@@ -175,13 +195,31 @@ pub fn gather(
         started: session.started.as_deref(),
         judged: scope.judged.as_ref(),
         room: scope.file_bytes.saturating_sub(headers),
+        unread: MAX_READ,
     };
     let files = candidates.into_iter().map(|candidate| viewer.view(candidate)).collect();
-    Evidence { plan, session, files, unlisted, repository, judged: scope.judged }
+    let (unlisted, limits) = (unlisted + beyond.changes, beyond.limits());
+    Evidence { plan, session, files, unlisted, limits, repository, judged: scope.judged }
 }
 
-/// Looks for missing files elsewhere in the workspace.
-fn find_elsewhere(candidates: &mut [Candidate], workspace: &Workspace) {
+/// How much was not looked at.
+#[derive(Debug, Default)]
+struct Beyond {
+    names: usize,
+    changes: usize,
+    search: bool,
+}
+
+impl Beyond {
+    fn limits(&self) -> Vec<Limit> {
+        let names = Some(Limit::Names(self.names)).filter(|_| self.names > 0);
+        let changes = Some(Limit::Changes(self.changes)).filter(|_| self.changes > 0);
+        names.into_iter().chain(changes).chain(self.search.then_some(Limit::Search)).collect()
+    }
+}
+
+/// Looks for missing files elsewhere in the workspace; returns whether that ended before it was over.
+fn find_elsewhere(candidates: &mut [Candidate], workspace: &Workspace) -> bool {
     let missing = candidates.iter().filter(|c| matches!(c.state, FileState::Missing { .. }));
     let missing: Vec<String> = missing.map(|candidate| candidate.name().to_owned()).collect();
     let elsewhere = workspace.look_elsewhere(&missing);
@@ -190,6 +228,7 @@ fn find_elsewhere(candidates: &mut [Candidate], workspace: &Workspace) {
             candidate.state = state.clone();
         }
     }
+    elsewhere.values().any(|state| matches!(state, FileState::Unreadable(why) if why == TOO_LARGE))
 }
 
 fn candidates(
@@ -197,31 +236,48 @@ fn candidates(
     plan: Option<&Plan>,
     workspace: &Workspace,
     repository: Option<&Repository>,
-) -> Vec<Candidate> {
+) -> (Vec<Candidate>, Beyond) {
     let mut set = CandidateSet { workspace, all: Vec::new(), by_name: HashMap::new() };
+    let message = session.final_message.as_deref().unwrap_or_default();
+    let in_message = paths_named(message).len();
+    let mut beyond = Beyond { names: in_message.saturating_sub(MAX_IN_ONE_TEXT), ..Beyond::default() };
     for (path, by, is_marked) in named_paths(session, plan) {
-        let candidate = set.entry(&path);
-        if !candidate.named_in.contains(&by) {
-            candidate.named_in.push(by);
+        if set.all.len() >= MAX_NAMED && !set.by_name.contains_key(&path) {
+            beyond.names += 1;
+            continue;
         }
-        candidate.is_marked |= is_marked;
+        set.entry(&path).add_name(by, is_marked);
     }
     for touch in &session.touches {
         set.entry(&touch.path).add_touch(touch);
     }
     let started = session.started.as_deref();
+    let most = set.all.len() + MAX_CHANGED;
     if let Some(repository) = repository {
+        let committed = repository.committed();
         for (path, change) in &repository.changed {
-            let candidate = set.entry(path);
             // A change from before the session that is not committed is not the session's.
+            let place = Place { path: workspace.root().join(path), name: path.clone() };
             let is_older = *change != Change::Deleted
-                && !repository.has_committed(path)
-                && candidate.place.as_ref().is_some_and(|place| workspace.is_older(place, started));
-            candidate.by_git = Some(*change).filter(|_| !is_older);
+                && !committed.contains(path.as_str())
+                && workspace.is_older(&place, started);
+            if is_older {
+                continue;
+            }
+            if set.all.len() >= most && !set.by_name.contains_key(path) {
+                beyond.changes += 1;
+                continue;
+            }
+            set.entry(path).by_git = Some(*change);
         }
-        set.all.retain(|c| c.by_git.is_some() || !c.is_other());
     } else {
-        for (path, _) in workspace.changed_since(started) {
+        let (changed, is_all) = workspace.changed_since(started);
+        beyond.search |= !is_all;
+        for (path, _) in changed {
+            if set.all.len() >= most && !set.by_name.contains_key(&path) {
+                beyond.changes += 1;
+                continue;
+            }
             set.entry(&path).by_git.get_or_insert(Change::Modified);
         }
     }
@@ -229,7 +285,7 @@ fn candidates(
     let plan_path = plan.and_then(|plan| plan.path.as_ref());
     let plan_file = plan_path.and_then(|path| workspace.locate(path));
     set.all.retain(|candidate| plan_file.is_none() || candidate.place != plan_file);
-    set.all
+    (set.all, beyond)
 }
 
 /// Candidates by their names. Most files are named more than once, and locating one takes several
@@ -301,6 +357,8 @@ struct Viewer<'a> {
     judged: Option<&'a JudgedUntil>,
     /// How many bytes are left for content.
     room: usize,
+    /// How many bytes may still be read.
+    unread: u64,
 }
 
 /// What reading a file gave.
@@ -370,6 +428,11 @@ impl Viewer<'_> {
 
     /// Reads a file, unless the cache has it.
     fn read(&mut self, candidate: &Candidate, place: &Place) -> View {
+        let FileState::File { bytes } = candidate.state else { return View::LeftOut(LeftOut::Unreadable) };
+        let Some(unread) = self.unread.checked_sub(bytes.min(READ_CAP)) else {
+            return View::LeftOut(LeftOut::NoRoom);
+        };
+        self.unread = unread;
         let (originals, workspace) = (&mut self.originals, self.workspace);
         let mut other = View::LeftOut(LeftOut::Unreadable);
         let mut summarise = |text: &str| {

@@ -1,10 +1,11 @@
 //! Plan, session and disk side by side, for one audit.
 //!
 //! `masking` hides secrets, `gather` collects the files within the room that they have, `timeline` and
-//! `sections` write the text of the prompt. Must not judge anything.
+//! `sections` write the text of the prompt, and `line` each value in it. Must not judge anything.
 
 pub mod budget;
 pub mod gather;
+pub mod line;
 pub mod masking;
 pub mod sections;
 pub mod timeline;
@@ -160,6 +161,28 @@ impl FileEvidence {
     }
 }
 
+/// A bound that was hit. What lies beyond it proves nothing, and the person is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// Plan, message, tasks and asks name so many more paths than are looked at.
+    Names(usize),
+    /// Git lists so many more changed files than are looked at.
+    Changes(usize),
+    /// The workspace has more files than are searched for those that are not where they are said to be, or for those that
+    /// changed.
+    Search,
+}
+
+impl Limit {
+    pub fn words(self) -> String {
+        match self {
+            Self::Names(more) => format!("{more} more paths are named than are looked at"),
+            Self::Changes(more) => format!("{more} more files changed than are looked at"),
+            Self::Search => "the workspace has more files than are searched".to_owned(),
+        }
+    }
+}
+
 /// Up to where a session was judged before.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JudgedUntil {
@@ -183,6 +206,8 @@ pub struct Evidence {
     pub files: Vec<FileEvidence>,
     /// How many more files changed that nobody names and no edit tool touched.
     pub unlisted: usize,
+    /// What was not looked at, since there is too much of it.
+    pub limits: Vec<Limit>,
     /// What git says; `None` where there is no repository, or it did not answer.
     pub repository: Option<Repository>,
     /// Up to where all of it was judged before, at a stop that was found clean.

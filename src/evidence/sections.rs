@@ -7,8 +7,11 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::budget::{both_ends_within, end_within, newest_within, start_within};
+use super::line::{indented, name, one_line};
 use super::timeline::{both_ends, timeline};
-use super::{Entered, Evidence, FileChange, FileEvidence, FileState, JudgedUntil, NamedIn, Repository};
+use super::{
+    Entered, Evidence, FileChange, FileEvidence, FileState, JudgedUntil, Limit, NamedIn, Repository,
+};
 use crate::finding::{ClaimedIn, Finding};
 use crate::paths::seen_from;
 use crate::plan::Plan;
@@ -30,6 +33,10 @@ pub const MIN_OF_ASK: usize = 160;
 pub const JUDGED_ASK: usize = 240;
 /// Room for a file's line and the marks around its content, without its name.
 pub const FILE_HEADER: usize = 170;
+/// How many files have a line in any case; and, in hundredths, what the lines of all may take of the room for files, so that a
+/// thousand names leave some for what is in them.
+pub const LEAST_LISTED: usize = 150;
+pub const LINES_SHARE: usize = 60;
 
 /// The sections of a prompt that do not depend on file contents.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -80,11 +87,16 @@ pub fn git_room(max_bytes: usize) -> usize {
     max_bytes * GIT_SHARE / 100
 }
 
+/// Returns the room for the lines of files.
+pub fn lines_room(files: usize) -> usize {
+    files * LINES_SHARE / 100
+}
+
 fn plan_text(plan: Option<&Plan>, cwd: Option<&str>, room: usize) -> String {
     let Some(plan) = plan else { return "(no plan is in play)".to_owned() };
     let text = both_ends_within(plan.text.trim_end(), room).text;
     match &plan.path {
-        Some(path) => format!("(its file: {})\n{text}", one_line(seen_from(cwd, path))),
+        Some(path) => format!("(its file: {})\n{text}", name(seen_from(cwd, path))),
         None => text,
     }
 }
@@ -128,7 +140,7 @@ fn asks_text(session: &Session, judged: Option<&JudgedUntil>, room: usize) -> St
 /// An ask with its number. Each further line is indented, so that none passes for another ask.
 fn write_ask((number, ask, was_judged): (usize, &str, bool), cap: usize) -> String {
     let cap = if was_judged { cap.min(JUDGED_ASK) } else { cap };
-    format!("{number}. {}\n", both_ends(ask, cap).lines().collect::<Vec<_>>().join("\n   "))
+    format!("{number}. {}\n", indented(&both_ends(ask, cap), "   "))
 }
 
 fn tasks_text(session: &Session, room: usize) -> String {
@@ -162,7 +174,8 @@ pub fn git_text(repository: Option<&Repository>, room: usize) -> String {
         text.push_str("commits in the time of this session, newest first:\n");
         for commit in git.commits.iter().take(25) {
             let other = if commit.is_on_branch { "" } else { " (on another branch)" };
-            let files: Vec<String> = commit.files.iter().take(8).map(|file| one_line(file)).collect();
+            let files: Vec<String> =
+                commit.files.iter().take(8).map(|file| name(file).into_owned()).collect();
             let more = if commit.files.len() > files.len() { ", …" } else { "" };
             let _ = writeln!(
                 text,
@@ -180,14 +193,14 @@ pub fn git_text(repository: Option<&Repository>, room: usize) -> String {
             .uncommitted
             .iter()
             .take(60)
-            .map(|file| format!("{} {}", file.letters, one_line(&file.path)))
+            .map(|file| format!("{} {}", file.letters, name(&file.path)))
             .collect();
         let more = git.uncommitted.len() - files.len();
         let more = if more > 0 { format!("; and {more} more") } else { String::new() };
         let _ = writeln!(text, "not committed: {}{more}", files.join("; "));
     }
     for stash in git.stashes.iter().take(10) {
-        let _ = writeln!(text, "stashed: {} {}", stash.name, one_line(&stash.subject));
+        let _ = writeln!(text, "stashed: {} {}", one_line(&stash.name), one_line(&stash.subject));
     }
     start_within(text.trim_end(), room).text
 }
@@ -199,7 +212,7 @@ pub fn on_disk(file: &FileEvidence) -> String {
         FileState::Folder => "is a folder".to_owned(),
         FileState::Missing { elsewhere: None } => "does not exist".to_owned(),
         FileState::Missing { elsewhere: Some(there) } => {
-            format!("is not there, but {} exists", one_line(there))
+            format!("is not there, but {} exists", name(there))
         }
         FileState::Outside => "is outside the workspace".to_owned(),
         FileState::Unreadable(why) => format!("can't be read ({})", one_line(why)),
@@ -233,7 +246,7 @@ fn tools(file: &FileEvidence) -> String {
             .as_deref()
             .map(|agent| format!(" of subagent {}", one_line(agent)))
             .unwrap_or_default();
-        format!("{}{times}{by}{end}", touch.tool)
+        format!("{}{times}{by}{end}", one_line(&touch.tool))
     });
     notes.take(6).collect::<Vec<_>>().join(", ")
 }
@@ -244,11 +257,11 @@ fn named_in(file: &FileEvidence) -> String {
     if !steps.is_empty() {
         by.push(format!("the plan (step {})", steps.join(", ")));
     }
-    for (who, name) in
+    for (who, words) in
         [(NamedIn::Message, "the final message"), (NamedIn::Task, "a task"), (NamedIn::Ask, "an ask")]
     {
         if file.named_in.contains(&who) {
-            by.push(name.to_owned());
+            by.push(words.to_owned());
         }
     }
     by.join(", ")
@@ -261,7 +274,12 @@ pub fn files_text(evidence: &Evidence, fence: &str, room: usize) -> String {
         return "(no file changed, and none is named)".to_owned();
     }
     let mut text = String::new();
-    for file in files {
+    let mut more = 0;
+    for (at, file) in files.iter().enumerate() {
+        if at >= LEAST_LISTED && text.len() > lines_room(room) {
+            more = files.len() - at;
+            break;
+        }
         let named = named_in(file);
         let named = if named.is_empty() { String::new() } else { format!("; named in {named}") };
         let shown = match &file.entered {
@@ -271,7 +289,10 @@ pub fn files_text(evidence: &Evidence, fence: &str, room: usize) -> String {
             Entered::LeftOut(why) if file.was_changed() => format!("; not shown: {}", why.words()),
             Entered::LeftOut(_) => String::new(),
         };
-        let _ = writeln!(text, "{}: {}{named}{shown}", one_line(&file.name), on_disk(file));
+        let _ = writeln!(text, "{}: {}{named}{shown}", name(&file.name), on_disk(file));
+    }
+    if more > 0 {
+        let _ = writeln!(text, "[… {more} more files are not listed …]");
     }
     if evidence.unlisted > 0 {
         let _ = writeln!(
@@ -279,6 +300,9 @@ pub fn files_text(evidence: &Evidence, fence: &str, room: usize) -> String {
             "[… {} more files that changed, by no edit tool and named by nobody, are not listed …]",
             evidence.unlisted
         );
+    }
+    for limit in evidence.limits.iter().filter(|limit| !matches!(limit, Limit::Changes(_))) {
+        let _ = writeln!(text, "[… {}: what was not looked at proves nothing …]", limit.words());
     }
     for file in files.iter().filter(|file| !file.text.is_empty()) {
         let shown = match &file.entered {
@@ -292,7 +316,7 @@ pub fn files_text(evidence: &Evidence, fence: &str, room: usize) -> String {
         let _ = writeln!(
             text,
             "\n{} ({shown}):\n<<{fence} content>>\n{}\n<<{fence} end content>>",
-            one_line(&file.name),
+            name(&file.name),
             file.text.trim_end()
         );
     }
@@ -305,7 +329,7 @@ pub fn candidates_text(facts: &[Finding]) -> String {
         .iter()
         .enumerate()
         .map(|(at, fact)| {
-            let path = fact.path.as_ref().map(|path| format!(" [{}]", one_line(path))).unwrap_or_default();
+            let path = fact.path.as_ref().map(|path| format!(" [{}]", name(path))).unwrap_or_default();
             format!(
                 "{}. {} \"{}\"{path}: {}",
                 at + 1,
@@ -316,14 +340,6 @@ pub fn candidates_text(facts: &[Finding]) -> String {
         })
         .collect();
     if lines.is_empty() { "(none)".to_owned() } else { lines.join("\n") }
-}
-
-/// A value inside a line: without line ends and other white space that could forge another line.
-pub fn one_line(text: &str) -> String {
-    text.split(|c: char| c.is_whitespace() || c.is_control())
-        .filter(|part| !part.is_empty())
-        .collect::<Vec<_>>()
-        .join(" ")
 }
 
 /// Returns the text in which a claim must be found: the plan's, the message's, the tasks' or the asks'.

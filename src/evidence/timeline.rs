@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::JudgedUntil;
+use super::line::{indented, lines, name, one_line};
 use crate::paths::seen_from;
 use crate::session::{Command, CommandEnd, Delegation, Outcome, Remark, Session, Touch};
 use crate::shell::Action;
@@ -199,7 +200,7 @@ fn write_entry(entry: &Entry<'_>, detail: Detail, root: Option<&str>) -> String 
                 Outcome::Failed(why) => format!(" FAILED: {}", one_line(&first_part(why, 160))),
                 Outcome::Unanswered => " (no result recorded)".to_owned(),
             };
-            let path = one_line(seen_from(root, &touch.path));
+            let path = name(seen_from(root, &touch.path));
             format!("{} {path}{times}{end}{}\n", touch.tool.name(), by(touch.agent.as_deref()))
         }
         Entry::Run(command) => run(command, cap(LINE, LINE_SHORT), output_cap(command, is_short)),
@@ -214,7 +215,7 @@ fn write_entry(entry: &Entry<'_>, detail: Detail, root: Option<&str>) -> String 
                 one_line(&delegation.agent_type),
                 one_line(&delegation.description)
             );
-            for line in both_ends(&delegation.report, cap(REPORT, REPORT_SHORT)).lines() {
+            for line in lines(&both_ends(&delegation.report, cap(REPORT, REPORT_SHORT))) {
                 let _ = writeln!(text, "  | {line}");
             }
             text
@@ -252,7 +253,7 @@ fn is_telling(command: &Command) -> bool {
 /// indented, so that none passes for an entry of its own.
 fn run(command: &Command, line_cap: usize, output_cap: usize) -> String {
     let line = both_ends(command.line.trim(), line_cap);
-    let mut text = format!("$ {}", line.lines().collect::<Vec<_>>().join("\n    "));
+    let mut text = format!("$ {}", indented(&line, "    "));
     let end = match command.end {
         CommandEnd::Succeeded if command.line.hides_exit_status() => {
             "ok (but a pipe, `||` or `;` hides the exit code: only the output tells)".to_owned()
@@ -266,9 +267,8 @@ fn run(command: &Command, line_cap: usize, output_cap: usize) -> String {
     };
     let _ = writeln!(text, "\n  => {end}{}", by(command.agent.as_deref()));
     if output_cap > 0 {
-        for line in
-            last_part(command.output.trim_end(), output_cap).lines().filter(|line| !line.trim().is_empty())
-        {
+        let output = last_part(command.output.trim_end(), output_cap);
+        for line in lines(&output).filter(|line| !line.trim().is_empty()) {
             let _ = writeln!(text, "  | {line}");
         }
     }
@@ -296,9 +296,9 @@ fn summary(session: &Session, from: usize) -> String {
         commands.len()
     );
     if !files.is_empty() {
-        let names: Vec<&str> = files.keys().copied().take(40).collect();
+        let names: Vec<_> = files.keys().copied().take(40).map(name).collect();
         let more = if files.len() > names.len() { ", …" } else { "" };
-        let _ = write!(text, "\nEdited: {}{more}", one_line(&names.join(", ")));
+        let _ = write!(text, "\nEdited: {}{more}", names.join(", "));
     }
     text.push_str(")\n");
     for command in last_runs.values() {
@@ -306,10 +306,6 @@ fn summary(session: &Session, from: usize) -> String {
         text.push_str(&run(command, LINE_SHORT, TELLING_OUTPUT_SHORT));
     }
     text
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The start and the end of a text that is too long. Its mark and its shares are part of the recorded

@@ -1,16 +1,16 @@
 //! A ticked item names a file that does not exist, never did, and that nothing in the session
 //! removed, moved or put on another branch.
 
-use super::{TickedItem, fact};
+use super::{Known, TickedItem, fact, stem};
 use crate::evidence::{Evidence, FileEvidence, FileState};
 use crate::finding::{Finding, Kind};
 use crate::paths::base_name;
 
-pub(super) fn missing(evidence: &Evidence, item: &TickedItem, file: &FileEvidence) -> Option<Finding> {
+pub(super) fn missing(known: &Known<'_>, item: &TickedItem, file: &FileEvidence) -> Option<Finding> {
     let is_missing = !names_a_pattern(&item.text)
         && is_plainly_a_file(&item.paths[0])
-        && never_was(evidence, file)
-        && !has_another_ending(evidence, &file.name);
+        && never_was(known, file)
+        && !has_another_ending(known, &file.name);
     let why = format!("It is ticked, and {} does not exist.", file.name);
     let settle = "Create the file, or take the tick back.";
     is_missing.then(|| fact(item, Kind::Missing, Some(&file.name), "", why, settle))
@@ -35,24 +35,23 @@ fn names_a_pattern(text: &str) -> bool {
 
 /// Whether the session changed a file of the same name with another extension: `src/retry.ts` is
 /// the `src/retry.js` of the plan.
-fn has_another_ending(evidence: &Evidence, name: &str) -> bool {
-    let stem = |name: &str| name.rsplit_once('.').map(|(stem, _)| stem.to_owned());
-    let wanted = stem(name);
-    let is_there = |file: &FileEvidence| matches!(file.state, FileState::File { .. }) && file.was_changed();
-    wanted.is_some() && evidence.files.iter().any(|file| is_there(file) && stem(&file.name) == wanted)
+fn has_another_ending(known: &Known<'_>, name: &str) -> bool {
+    stem(name).is_some_and(|stem| known.changed_stems.contains(stem))
 }
 
 /// Whether a file does not exist, never did, and nothing in the session has to do with it.
-fn never_was(evidence: &Evidence, file: &FileEvidence) -> bool {
+fn never_was(known: &Known<'_>, file: &FileEvidence) -> bool {
     let is_missing = file.state == FileState::Missing { elsewhere: None };
     let is_untouched = file.touches.is_empty() && !file.was_changed();
-    is_missing && is_untouched && !is_on_another_branch(evidence, file) && !is_in_a_command(evidence, file)
+    is_missing && is_untouched && !is_on_another_branch(known, file) && !is_in_a_command(known.evidence, file)
 }
 
-fn is_on_another_branch(evidence: &Evidence, file: &FileEvidence) -> bool {
-    let repository = evidence.repository.as_ref();
+fn is_on_another_branch(known: &Known<'_>, file: &FileEvidence) -> bool {
+    let repository = known.evidence.repository.as_ref();
     repository.is_some_and(|git| {
-        git.has_committed(&file.name) || git.changed.contains_key(&file.name) || !git.stashes.is_empty()
+        known.committed.contains(file.name.as_str())
+            || git.changed.contains_key(&file.name)
+            || !git.stashes.is_empty()
     })
 }
 

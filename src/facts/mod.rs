@@ -6,7 +6,9 @@
 
 mod missing;
 
-use crate::evidence::{Evidence, FileChange, FileEvidence};
+use std::collections::{HashMap, HashSet};
+
+use crate::evidence::{Evidence, FileChange, FileEvidence, FileState, Repository};
 use crate::finding::{Category, ClaimedIn, Finding, Kind, Source, Status};
 use crate::plan::Mark;
 use crate::plan::mentions::paths_named;
@@ -17,14 +19,55 @@ use crate::text::normalise::normalised;
 /// A longer list is of no use to anybody.
 pub const MOST: usize = 12;
 
+/// How many ticked items are looked at, and how many commands that one of them names.
+const MAX_ITEMS: usize = 2_000;
+const MAX_COMMANDS: usize = 40;
+
 /// Returns everything that is proven.
 pub fn facts(evidence: &Evidence) -> Vec<Finding> {
     let ticked = ticked(evidence);
-    let mut findings = about_files(evidence, &ticked, missing::missing);
-    findings.extend(ticked.iter().flat_map(|item| failed(&evidence.session.commands, item)));
-    findings.extend(about_files(evidence, &ticked, undone));
+    let known = Known::new(evidence);
+    let mut findings = about_files(&known, &ticked, missing::missing);
+    findings.extend(ticked.iter().flat_map(|item| failed(&known, item)).take(MOST));
+    findings.extend(about_files(&known, &ticked, undone));
     findings.truncate(MOST);
     findings
+}
+
+/// What the rules look things up in. Made once: there may be thousands of items and of files.
+struct Known<'a> {
+    evidence: &'a Evidence,
+    files: HashMap<&'a str, &'a FileEvidence>,
+    committed: HashSet<&'a str>,
+    /// The names without their endings of the files that the session changed and that are there.
+    changed_stems: HashSet<&'a str>,
+    /// The newest run of each simple command, by its words.
+    last_runs: HashMap<String, &'a Command>,
+}
+
+impl<'a> Known<'a> {
+    fn new(evidence: &'a Evidence) -> Self {
+        let files = evidence.files.iter().rev().map(|file| (file.name.as_str(), file));
+        let is_there =
+            |file: &&FileEvidence| matches!(file.state, FileState::File { .. }) && file.was_changed();
+        let changed = evidence.files.iter().filter(is_there);
+        let runs = evidence.session.commands.iter().flat_map(|command| {
+            let simple = command.line.commands().iter();
+            simple.map(move |simple| (normalised(&simple.words_and_files().join(" ")), command))
+        });
+        Self {
+            evidence,
+            files: files.collect(),
+            committed: evidence.repository.as_ref().map(Repository::committed).unwrap_or_default(),
+            changed_stems: changed.filter_map(|file| stem(&file.name)).collect(),
+            last_runs: runs.collect(),
+        }
+    }
+}
+
+/// A file's path without its ending.
+fn stem(name: &str) -> Option<&str> {
+    name.rsplit_once('.').map(|(stem, _)| stem)
 }
 
 /// Whether a fact may depend on a file: something that was ticked names one.
@@ -60,33 +103,37 @@ fn ticked(evidence: &Evidence) -> Vec<TickedItem> {
     let message = evidence.session.final_message.as_deref().unwrap_or_default();
     let said = parse_steps(message).into_iter().filter(|step| step.mark == Mark::Ticked);
     all.extend(said.map(|step| item(&step.text, ClaimedIn::Message, None)));
+    all.truncate(MAX_ITEMS);
     all
 }
 
 /// Applies a rule to the file of each item that names exactly one, and reports each file once. An
 /// item that names several may name examples and old names beside what it promises.
 fn about_files(
-    evidence: &Evidence,
+    known: &Known<'_>,
     ticked: &[TickedItem],
-    rule: fn(&Evidence, &TickedItem, &FileEvidence) -> Option<Finding>,
+    rule: fn(&Known<'_>, &TickedItem, &FileEvidence) -> Option<Finding>,
 ) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for item in ticked {
         let [path] = item.paths.as_slice() else { continue };
         let plain = path.trim_start_matches("./");
-        let Some(file) = evidence.files.iter().find(|file| file.name == plain || file.name == *path) else {
+        let Some(file) = known.files.get(plain).or_else(|| known.files.get(path.as_str())) else {
             continue;
         };
-        if findings.iter().all(|known| known.path.as_ref() != Some(&file.name)) {
-            findings.extend(rule(evidence, item, file));
+        if findings.iter().all(|found| found.path.as_ref() != Some(&file.name)) {
+            findings.extend(rule(known, item, file));
+        }
+        if findings.len() == MOST {
+            break;
         }
     }
     findings
 }
 
 /// The session edited the file, and it is as it was before.
-fn undone(evidence: &Evidence, item: &TickedItem, file: &FileEvidence) -> Option<Finding> {
-    let is_committed = evidence.repository.as_ref().is_some_and(|git| git.has_committed(&file.name));
+fn undone(known: &Known<'_>, item: &TickedItem, file: &FileEvidence) -> Option<Finding> {
+    let is_committed = known.committed.contains(file.name.as_str());
     let is_undone = file.was_edited() && file.change == FileChange::Unchanged && !is_committed;
     let why = format!("It is ticked, and {} is as it was before the session: its edits are gone.", file.name);
     let settle = "Make the change again, or take the tick back.";
@@ -94,10 +141,10 @@ fn undone(evidence: &Evidence, item: &TickedItem, file: &FileEvidence) -> Option
 }
 
 /// Returns the commands that an item names and that failed when they were run last.
-fn failed(commands: &[Command], item: &TickedItem) -> Vec<Finding> {
+fn failed(known: &Known<'_>, item: &TickedItem) -> Vec<Finding> {
     let named = item.text.split('`').skip(1).step_by(2).map(str::trim).filter(|named| named.contains(' '));
-    let findings = named.filter_map(|named| {
-        let last = last_run(commands, named)?;
+    let findings = named.take(MAX_COMMANDS).filter_map(|named| {
+        let last = last_run(known, named)?;
         let CommandEnd::Failed(code) = last.end else { return None };
         let code = code.map(|code| format!(" with exit code {code}")).unwrap_or_default();
         let why = format!("It is ticked, and `{named}` failed{code} when it was run last.");
@@ -110,13 +157,9 @@ fn failed(commands: &[Command], item: &TickedItem) -> Vec<Finding> {
 
 /// Returns the newest run of a command, unless a check of the same kind has passed since: the same
 /// tests may have passed under another name.
-fn last_run<'a>(commands: &'a [Command], named: &str) -> Option<&'a Command> {
-    let wanted = normalised(named);
-    let runs = |command: &&Command| {
-        let mut simple = command.line.commands().iter();
-        simple.any(|simple| normalised(&simple.words_and_files().join(" ")) == wanted)
-    };
-    let last = commands.iter().rfind(runs).filter(|last| !last.line.hides_exit_status())?;
+fn last_run<'a>(known: &Known<'a>, named: &str) -> Option<&'a Command> {
+    let commands = &known.evidence.session.commands;
+    let last = *known.last_runs.get(&normalised(named)).filter(|last| !last.line.hides_exit_status())?;
     let check = last.line.check();
     let has_passed_since = check.is_some()
         && last.end != CommandEnd::Succeeded
@@ -150,4 +193,5 @@ fn fact(
         second: None,
         step: ticked.step,
     }
+    .bounded()
 }

@@ -2,13 +2,16 @@
 //! depend on the clock; modification times count only for files too large to read.
 
 use std::fs;
+use std::io::{self, Read};
 use std::path::Path;
 use std::time::SystemTime;
 
 use walkdir::WalkDir;
 
+use crate::files::open_real;
 use crate::ids::ContentId;
-use crate::workspace::git::git;
+use crate::workspace::git::ONLY_OWN_FILES;
+use crate::workspace::sealed_git::{SealedGit, top};
 
 /// How many files are visited where there is no git.
 const MAX_FILES: usize = 20_000;
@@ -23,15 +26,16 @@ const SKIPPED_FOLDERS: [&str; 8] =
 
 /// Returns the fingerprint of a folder without the files in `except`; `None` where git fails.
 pub fn fingerprint(folder: &Path, except: &[&str]) -> Option<String> {
-    let is_under_git = folder.ancestors().any(|above| above.join(".git").exists());
-    if is_under_git { by_git(folder, except) } else { by_walking(folder, except) }
+    let folder = fs::canonicalize(folder).ok()?;
+    if top(&folder).is_some() { by_git(&folder, except) } else { by_walking(&folder, except) }
 }
 
 fn by_git(folder: &Path, except: &[&str]) -> Option<String> {
-    let args =
-        ["status", "--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=all", "--", "."];
-    let printed = git(folder, &args, String::new())?;
-    let top = folder.ancestors().find(|above| above.join(".git").exists())?;
+    let status = ["status", "--porcelain=v2", "--branch", "-z", "--no-renames", ONLY_OWN_FILES];
+    let args = [&status[..], &["--untracked-files=all", "--", "."]].concat();
+    let (_, printed) =
+        SealedGit::new(folder.to_path_buf()).run(&args, String::new()).filter(|(code, _)| *code == 0)?;
+    let top = top(folder)?;
     let except: Vec<_> = except.iter().map(|name| folder.join(name)).collect();
     let mut hash = FileHash::default();
     for entry in printed.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
@@ -95,7 +99,7 @@ impl FileHash {
         self.id.add(meta.len().to_le_bytes());
         if meta.is_file()
             && meta.len() <= MAX_FILE_BYTES.min(MAX_BYTES - self.read)
-            && let Ok(bytes) = fs::read(path)
+            && let Ok(bytes) = read_start(path)
         {
             self.read += meta.len();
             return self.id.add(bytes);
@@ -103,6 +107,13 @@ impl FileHash {
         let since = meta.modified().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
         self.id.add(format!("{:?}", since.map(|since| since.as_nanos())));
     }
+}
+
+/// Reads a file of at most that length, which a link that is put in its place is not.
+fn read_start(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_real(path)?.take(MAX_FILE_BYTES).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::features::{self, Feature};
 use super::progress::{self, LoopProgress};
-use crate::files::open_regular;
+use crate::files::open_real;
 
 /// How often an unreadable file is tried, and the pause between tries.
 const TRIES: u32 = 6;
@@ -18,20 +18,19 @@ const PAUSE: Duration = Duration::from_millis(25);
 /// Longer files are refused.
 const MAX_BYTES: u64 = 16 << 20;
 
-/// Returns the path of a file, which need not exist. Refuses a link that leads out of the folder.
+/// Returns the real path of a file, which need not exist. Refuses a link that leads out of the folder.
 fn resolve(folder: &Path, name: &str) -> Result<PathBuf, String> {
+    let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf());
     let path = folder.join(name);
     match fs::canonicalize(&path) {
-        Ok(real) => {
-            let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf());
-            if real.starts_with(folder) { Ok(real) } else { Err(format!("{name} leads out of the folder")) }
-        }
+        Ok(real) if real.starts_with(folder) => Ok(real),
+        Ok(_) => Err(format!("{name} leads out of the folder")),
         Err(_) => Ok(path),
     }
 }
 
 fn read_text(path: &Path) -> Result<String, String> {
-    let file = open_regular(path).map_err(|error| describe(&error))?;
+    let file = open_real(path).map_err(|error| describe(&error))?;
     let mut bytes = Vec::new();
     file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| describe(&error))?;
     if u64::try_from(bytes.len()).is_ok_and(|length| length > MAX_BYTES) {

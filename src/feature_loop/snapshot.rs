@@ -1,8 +1,6 @@
 //! A loop's folder at one moment: both files and the workspace, read once. The gate takes one at a
 //! stop, `loop run` between two sessions. The decision itself is `state`'s.
 
-use jiff::Timestamp;
-
 use super::context::ContextFill;
 use super::features::Feature;
 use super::progress::{self, Progress, Status};
@@ -25,7 +23,7 @@ pub struct LoopSnapshot {
 
 /// The current time in milliseconds since 1970.
 pub fn now_ms() -> i64 {
-    Timestamp::now().as_millisecond()
+    crate::clock::now().as_millisecond()
 }
 
 impl LoopSnapshot {
@@ -63,7 +61,7 @@ impl LoopSnapshot {
     }
 
     pub fn write_progress(&self, state: &LoopState, status: Status) -> Result<(), String> {
-        let updated = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+        let updated = crate::clock::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
         let progress = state.to_progress(&self.features, status, updated);
         disk::write_progress(&state.folder, &state.progress, &progress)
     }

@@ -2,12 +2,11 @@
 //! a cursor beside it says how far it was shipped; what is shipped twice is stored once. A stop tries for a
 //! moment and leaves the rest to the next one. Must not lose a line, and must not keep a stop waiting.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio_postgres::types::Type;
@@ -16,10 +15,11 @@ use super::copy::Copier;
 use super::machine_name;
 use crate::config::FleetConfig;
 use crate::database::{Database, DatabaseError, Patience, schema};
-use crate::files::{in_private_folder, read_at, write_whole};
+use crate::files::read_at;
 use crate::ids::ContentId;
 use crate::log::DecisionLog;
 use crate::log::query::Line;
+use crate::private_file::{self, Access, Durability};
 use crate::registry::project::{project_of, shared_name};
 
 /// How long a stop may take for it.
@@ -100,17 +100,17 @@ impl Spool {
     }
 
     fn read_cursor(&self) -> Cursor {
-        let text = fs::read(&self.cursor).unwrap_or_default();
+        let text = private_file::read(&self.cursor).unwrap_or_default().unwrap_or_default();
         serde_json::from_slice(&text).unwrap_or_default()
     }
 
     fn write_cursor(&self, cursor: &Cursor) -> io::Result<()> {
-        write_whole(&self.cursor, &serde_json::to_vec(cursor).map_err(io::Error::other)?)
+        let bytes = serde_json::to_vec(cursor).map_err(io::Error::other)?;
+        private_file::write(&self.cursor, &bytes, Durability::Lazy)
     }
 
     fn lock_file(&self) -> io::Result<File> {
-        let folder = self.lock.parent().unwrap_or(Path::new("."));
-        in_private_folder(folder, || OpenOptions::new().create(true).append(true).open(&self.lock))
+        private_file::open(&self.lock, Access::Append)
     }
 
     /// Returns lines that are not shipped, oldest first, up to the size of a batch.
@@ -121,7 +121,7 @@ impl Spool {
             if name < cursor.file || pending.len() >= most_lines {
                 continue;
             }
-            let Ok(file) = File::open(&path) else { continue };
+            let Ok(file) = private_file::open(&path, Access::Read) else { continue };
             let from = if name == cursor.file && cursor.is_in(&file) { cursor.offset } else { 0 };
             let length = file.metadata()?.len().saturating_sub(from);
             let bytes = read_at(&file, from, length.min(most_bytes))?;
@@ -162,7 +162,7 @@ impl Spool {
         if lock.try_lock().is_err() {
             return;
         }
-        let (cursor, now_ms) = (self.read_cursor(), Timestamp::now().as_millisecond());
+        let (cursor, now_ms) = (self.read_cursor(), crate::clock::now().as_millisecond());
         // A time ahead was written by another clock.
         if (0..RETRY_AFTER_MS).contains(&now_ms.saturating_sub(cursor.failed_ms)) && cursor.failed.is_some() {
             return;
@@ -183,7 +183,7 @@ impl Spool {
         let mut cursor = self.read_cursor();
         let shipped = self.ship_after(&mut cursor, config, patience);
         if let Err(error) = &shipped {
-            cursor.failed_ms = Timestamp::now().as_millisecond();
+            cursor.failed_ms = crate::clock::now().as_millisecond();
             cursor.failed = Some(error.to_string());
             self.write_cursor(&cursor)?;
         }

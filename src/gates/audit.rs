@@ -1,7 +1,6 @@
 //! The audit gate: whether a stop is audited, which readers are asked, and what is saved of it. The audit itself
 //! is `crate::audit`.
 
-use jiff::Timestamp;
 use strum::EnumMessage as _;
 
 use super::{CheckedGate, Gate, GateDetails, GateResult, SessionView, StopContext};
@@ -126,7 +125,7 @@ impl Audit<'_> {
                 rows: view.session.rows,
                 was_clean: !outcome.wants_block(),
                 files: input.evidence.changed_files(),
-                decided_ms: Timestamp::now().as_millisecond(),
+                decided_ms: crate::clock::now().as_millisecond(),
             });
         }
         let outcome = self.tell_of_budget_once(outcome, &answer);

@@ -8,8 +8,6 @@
 mod open;
 
 use std::fs;
-use std::io::Read;
-use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -17,9 +15,8 @@ use serde_json::json;
 
 use super::{CheckedGate, Gate, GateDetails, GateResult, SessionView, StopContext};
 use crate::decision::{Cause, Outcome};
+use crate::evidence::line::one_line;
 use crate::evidence::masking::mask_session;
-use crate::evidence::sections::one_line;
-use crate::files::open_regular;
 use crate::finding::Finding;
 use crate::followup::PendingBlock;
 use crate::ids::random_fence;
@@ -27,7 +24,6 @@ use crate::plan::steps::parse_steps;
 use crate::readers::answer::parse;
 use crate::readers::prompt::{self, PromptError, render};
 use crate::readers::{Prompt, ReaderOutcome, Readers};
-use crate::redact::is_secret_file;
 use crate::session::Session;
 use crate::text::normalise::normalised;
 use crate::text::start_and_end;
@@ -171,12 +167,12 @@ fn read_lists(stop: &StopContext<'_>, known: &SessionView) -> (Vec<Checklist>, V
     for file in globbed(stop.project, None, &config.files) {
         let is_plan =
             plan.as_ref().is_some_and(|plan| fs::canonicalize(plan).is_ok_and(|plan| plan == file.path));
-        if is_plan || is_secret_file(&file.path) || is_secret_file(Path::new(&file.name)) {
+        if is_plan {
             continue;
         }
-        let mut bytes = Vec::new();
-        match open_regular(&file.path).and_then(|open| open.take(READ_CAP).read_to_end(&mut bytes)) {
-            Ok(_) => {
+        match file.start(READ_CAP) {
+            Ok(None) => {}
+            Ok(Some(bytes)) => {
                 let boxes = parse_steps(&String::from_utf8_lossy(&bytes));
                 lists.push(Checklist { name: file.name, steps: boxes });
             }

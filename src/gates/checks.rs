@@ -133,7 +133,7 @@ fn touched(view: &SessionView) -> Touched {
         }
     }
     if session.commands.iter().any(Command::may_have_effects) {
-        let changed = workspace.changed_since(session.started.as_deref());
+        let (changed, _) = workspace.changed_since(session.started.as_deref());
         touched.extend(changed.into_iter().map(|(name, stamp)| (name, Some(stamp))));
     }
     touched

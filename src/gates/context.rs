@@ -74,9 +74,11 @@ impl StopContext<'_> {
         self.saved().blocked_by.get(gate).copied().unwrap_or_default()
     }
 
-    /// The state of the session before this stop; read by the first call.
+    /// The state of the session before this stop; read by the first call. One that can't be read is empty here: the
+    /// lock on the stop reads it again, and refuses.
     pub fn saved(&self) -> &SessionState {
-        self.state_before.get_or_init(|| self.phases.time(timing::STATE, || self.state.session(self.session)))
+        let read = || self.state.session(self.session).unwrap_or_default();
+        self.state_before.get_or_init(|| self.phases.time(timing::STATE, read))
     }
 
     /// The session, its workspace and its plan; read by the first call.

@@ -134,8 +134,7 @@ pub(crate) fn ways_on(config: &TasksConfig, worker: Option<&Worker>, program: &s
 /// Returns the command with which an agent runs punchlist: its name where that is on the path, else
 /// the path of this program.
 pub fn own_command(env: &Env) -> String {
-    let path = env.get("PATH");
-    if path.is_some_and(|path| which::which_in(PROGRAM, Some(path), ".").is_ok()) {
+    if env.program(PROGRAM).is_some() {
         return PROGRAM.to_owned();
     }
     let own = std::env::current_exe();

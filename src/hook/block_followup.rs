@@ -5,8 +5,6 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
-
 use crate::audit::AuditInput;
 use crate::decision::Cause;
 use crate::finding::Finding;
@@ -45,10 +43,10 @@ pub fn follow_up(
     readers: &mut Readers<'_>,
 ) -> BTreeMap<String, Dispute> {
     let Some(pending) = stop.state.pending(stop.session, stop.agent()) else { return BTreeMap::new() };
-    let now = Timestamp::now();
+    let now = crate::clock::now();
     // The client runs a hook that is registered twice at the same time: the other one has blocked this very stop.
     // A decision from the future is a clock that jumped back.
-    if (stop.started_ms + 1..=now.as_millisecond()).contains(&pending.decided_ms)
+    if (stop.started_ms.saturating_add(1)..=now.as_millisecond()).contains(&pending.decided_ms)
         || !stop.state.take_pending(stop.session, stop.agent())
     {
         return BTreeMap::new();

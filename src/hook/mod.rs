@@ -2,10 +2,12 @@
 //! hold the rules of a gate, which stand in `gates`.
 
 pub mod block_followup;
+pub mod interrupt;
 pub mod record;
-pub mod self_disable;
+pub mod recount;
 pub mod session_start;
 pub mod skip;
 pub mod stop;
+pub mod surroundings;
 
 pub use crate::client::hook_input::HookInput;

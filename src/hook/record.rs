@@ -3,11 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::SystemTime;
 
 use jiff::Timestamp;
 
 use crate::audit::record::plan_record;
 use crate::client::env_vars;
+use crate::config::LogConfig;
 use crate::decision::{Action, Counting, Decision};
 use crate::exit::complain;
 use crate::gates::audit::{AUDIT, AuditDetails};
@@ -24,7 +26,7 @@ use crate::timing::{self, millis};
 /// let go.
 pub fn save_state(stop: &StopContext<'_>, checked: &Checked) -> Counting {
     let Checked { merged, gates, .. } = checked;
-    let mut change = StateChange { told: checked.told.clone(), ..StateChange::default() };
+    let mut change = StateChange { surroundings: checked.surroundings.clone(), ..StateChange::default() };
     for gate in gates {
         change.extend(&gate.result.change);
     }
@@ -49,7 +51,7 @@ pub fn save_state(stop: &StopContext<'_>, checked: &Checked) -> Counting {
         if is_block && !is_spent {
             session.blocks += u32::from(merged.uses_budget);
             session.kept_working = !merged.uses_budget;
-            session.blocked_ms.insert(stop.agent().to_owned(), Timestamp::now().as_millisecond());
+            session.blocked_ms.insert(stop.agent().to_owned(), crate::clock::now().as_millisecond());
             for gate in gates.iter().filter(|gate| gate.blocks()) {
                 *session.blocked_by.entry(gate.gate.to_owned()).or_default() += 1;
             }
@@ -61,7 +63,7 @@ pub fn save_state(stop: &StopContext<'_>, checked: &Checked) -> Counting {
         (false, _) => Counting::NotNeeded,
         (true, Ok(())) if is_spent => Counting::Spent,
         (true, Ok(())) => Counting::Counted,
-        (true, Err(error)) => Counting::Failed(format!("{}: {error}", stop.state.root().display())),
+        (true, Err(error)) => Counting::Failed(error.to_string()),
     }
 }
 
@@ -104,7 +106,7 @@ pub fn record(
         record.masked = audit.masked;
         record.prompt_bytes = audit.prompt_bytes;
     }
-    record.advisories.extend(checked.self_disabled.clone());
+    record.advisories.extend(checked.changed.clone());
     record
 }
 
@@ -130,8 +132,8 @@ fn audit_of(gates: &[CheckedGate]) -> Option<&AuditDetails> {
 }
 
 pub fn write_log(log: &DecisionLog, record: &Record) {
-    if let Err(error) = log.append(record, Timestamp::now()) {
-        complain(&format!("the decision log can't be written: {}: {error}", log.folder().display()));
+    if let Err(error) = log.append(record, crate::clock::now()) {
+        complain(&format!("the decision log can't be written: {error}"));
     }
 }
 
@@ -154,7 +156,7 @@ pub fn finish(
         let pending = audit.and_then(|audit| audit.pending.clone());
         if let Some(mut pending) = pending.filter(|_| decision.action == Action::Block) {
             stop.id.clone_into(&mut pending.id);
-            pending.decided_ms = Timestamp::now().as_millisecond();
+            pending.decided_ms = crate::clock::now().as_millisecond();
             if let Err(error) = stop.state.keep_pending(stop.session, stop.agent(), &pending) {
                 tracing::debug!(%error, "the outcome of this block will not be known");
             }
@@ -168,13 +170,14 @@ pub fn finish(
             session.reader_calls += budget.made;
             session.disputed.extend(disputed);
         });
-        let today = jiff::Zoned::now().date();
+        let today = crate::clock::local().date();
         let spent = if budget.cost > 0.0 { stop.state.spend(today, budget.cost) } else { Ok(()) };
         if let Err(error) = counted.and(spent) {
             tracing::debug!(%error, "calls and disputes could not be counted");
         }
     }
     if audit.is_some_and(|audit| audit.first.is_some()) {
-        prune::tidy(stop.state.root(), stop.config.log.keep, stop.config.log.max_size);
+        let LogConfig { keep, max_size, .. } = stop.config.log;
+        prune::tidy(stop.state.root(), keep, max_size, SystemTime::now());
     }
 }

@@ -2,15 +2,14 @@
 //! the lock on it, so that one stop is decided by one process. Must not wait, but for a background
 //! audit that a newer stop supersedes.
 
-use jiff::Timestamp;
-
 use crate::client::hook_input::{Event, HookInput};
 use crate::config::Config;
 use crate::decision::{Cause, NEWER_STOP, Outcome};
 use crate::env::{self, Env};
 use crate::gates::StopContext;
+use crate::hook::recount;
 use crate::redact::mask;
-use crate::state::{Acquired, SessionState, StopLock, SwitchedOff};
+use crate::state::{Acquired, SessionState, StopLock, SwitchedOff, stop_name};
 
 /// Which gates skip a stop, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,9 +86,10 @@ pub fn unset(stop: &StopContext<'_>, is_empty: bool) -> Option<Outcome> {
 /// that is registered twice at the same time, and the other one may have decided the stop since the
 /// state was read first. An error is the outcome where this process has nothing to decide.
 pub fn lock(stop: &StopContext<'_>) -> Result<(StopLock, SessionState), Outcome> {
+    let is_gone = stop.state.is_gone(stop.session, stop.agent());
     let acquired = match stop.newest {
         Some(newest) => newest.acquire(),
-        None => match stop.state.lock_stop(stop.session, stop.agent()) {
+        None => match stop.state.lock_stop(stop.session, stop.agent(), &stop_name(stop.input)) {
             Some(lock) => Acquired::Lock { lock, is_second: true },
             None => Acquired::InHand,
         },
@@ -100,11 +100,14 @@ pub fn lock(stop: &StopContext<'_>) -> Result<(StopLock, SessionState), Outcome>
         Acquired::InHand => return unchanged("another hook has this stop in hand"),
         Acquired::Superseded => return Err(Outcome::pass(Cause::Superseded, NEWER_STOP)),
     };
-    let saved = stop.state.session(stop.session);
+    if let Some(outcome) = is_gone.then(|| recount::outcome_if_counted(stop)).flatten() {
+        return Err(outcome);
+    }
+    let saved = stop.state.session(stop.session).map_err(|error| recount::outcome(stop, &error))?;
     let audited = saved.audits.get(stop.agent()).map(|last| last.decided_ms);
     let blocked = saved.blocked_ms.get(stop.agent()).copied();
     // A decision from the future is a clock that jumped back.
-    let since_start = stop.started_ms + 1..=Timestamp::now().as_millisecond();
+    let since_start = stop.started_ms.saturating_add(1)..=crate::clock::now().as_millisecond();
     if may_be_decided && audited.into_iter().chain(blocked).any(|decided| since_start.contains(&decided)) {
         return unchanged("another hook has decided this stop");
     }
@@ -131,7 +134,7 @@ mod tests {
     #[test]
     fn the_persons_switch_comes_before_what_the_client_says() {
         let input = HookInput::parse(ALL.as_bytes()).expect("input");
-        let off = SwitchedOff { what: "for /w".into(), thrown: Thrown::default() };
+        let off = SwitchedOff { what: "for /w".into(), thrown: Thrown::default(), is_ours: true };
         let (env, config, saved) = (Env::default(), Config::default(), SessionState::default());
         let outcome = skip(&input, &env, &config, true, Some(&off), || &saved);
         let passed = Outcome::pass(Cause::Off, "switched off by `punchlist off` for /w");

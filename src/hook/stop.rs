@@ -2,32 +2,36 @@
 //! Must not end in any other way than exit 0, or exit 2 with a block; must not print anything on stdout but the
 //! reply.
 
+use std::any::Any;
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
-use std::io::{IsTerminal, Read, Write};
+use std::collections::BTreeMap;
+use std::io::{self, IsTerminal, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
+use crate::child;
 use crate::client::env_vars;
 use crate::client::hook_input::{Event, HookInput};
 use crate::client::hook_reply::Reply;
 use crate::config::{AuditorConfig, Config, Mode, SecondReader};
-use crate::decision::{Action, Cause, Merged, Outcome, decide, merge};
+use crate::decision::{Action, Cause, Merged, Outcome, OutcomeKind, decide, merge};
 use crate::env::{self, Env};
 use crate::exit::complain;
-use crate::finding::Advisory;
+use crate::finding::{Advisory, AdvisoryKind};
 use crate::fleet::spool::Spool;
 use crate::gates::{self, CheckedGate, StopContext};
+use crate::hook::interrupt;
 use crate::hook::record;
-use crate::hook::self_disable::SelfDisabled;
 use crate::hook::session_start;
 use crate::hook::skip::{Skip, lock, skip, unset};
+use crate::hook::surroundings::Surroundings;
 use crate::ids::new_id;
 use crate::log::{DecisionLog, Record};
 use crate::readers::{Budget, Limit, Reader, Readers, SealedClient, Second};
+use crate::redact::mask;
 use crate::state::{NewestStop, StateFolder, StopLock, SwitchedOff};
 use crate::timing::{self, Phases};
 
@@ -52,30 +56,65 @@ impl Registered {
 
 /// Runs the hook in this process: its stdin, its stdout, its stderr. Returns the exit code.
 pub fn run(registered: Registered, env: &Env, phases: &Phases) -> u8 {
-    let started = Timestamp::now();
-    let state = StateFolder::find(env);
+    let started = crate::clock::now();
     // The default hook would print a backtrace hint; one line is enough, and the log has the rest.
     std::panic::set_hook(Box::new(|_| ()));
     let answered = catch_unwind(AssertUnwindSafe(|| {
+        let state = StateFolder::find(env);
+        if let Ok(state) = &state {
+            interrupt::supervise(state, started);
+        }
         let stdin = phases.time(timing::INPUT, read_stdin);
-        answer(phases, &stdin, env, &state, registered, started, None)
+        match state {
+            Ok(state) => answer(phases, &stdin, env, &state, registered, started, None),
+            Err(error) => without_state(&stdin, env, &error),
+        }
     }));
     let reply = answered.unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        let why = text.or_else(|| panic.downcast_ref::<String>().cloned());
-        let why = why.unwrap_or_else(|| "no words".into());
-        complain(&format!("a fault of punchlist itself, the stop goes through: {why}"));
-        let detail = Some(format!("panic: {why}"));
-        let record = Record { detail, ..Record::new(Cause::Error, started) };
-        let log = DecisionLog::in_folder(state.root());
-        let _ = catch_unwind(AssertUnwindSafe(|| record::write_log(&log, &record)));
+        let why = fault(&*panic);
+        complain(&format!("{why}; the stop goes through"));
+        let record = Record { detail: Some(why), ..Record::new(Cause::Error, started) };
+        let _ = catch_unwind(AssertUnwindSafe(|| {
+            if let Ok(state) = StateFolder::find(env) {
+                record::write_log(&DecisionLog::in_folder(state.root()), &record);
+            }
+        }));
         Reply::Silent
     });
+    // Before the answer: the client ignores a block while a process of ours could still write to it.
+    child::finish();
     let code = reply.send(std::io::stdout().lock(), std::io::stderr().lock());
     if env.switch(env::TRACE) {
         let _ = std::io::stderr().lock().write_all(phases.table().as_bytes());
     }
     code
+}
+
+/// Says what a panic was. The standard library panics at some errors of the system, such as one at the end of a
+/// folder's list.
+fn fault(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no words");
+    let is_of_system = ["os error", "Os {", "unexpected error"].iter().any(|words| text.contains(words));
+    format!("{}: {text}", if is_of_system { "an error of the system" } else { "a fault of punchlist itself" })
+}
+
+/// The reply where somebody else may have a hand in what is counted and allowed: nothing is looked at.
+fn without_state(stdin: &[u8], env: &Env, error: &io::Error) -> Reply {
+    let event = HookInput::parse(stdin).map_or(Event::Stop, |input| input.event);
+    if env.get(env::INSIDE_AUDITOR).is_some() || env.switch(env::OFF) {
+        return Reply::Silent;
+    }
+    match event {
+        Event::Stop | Event::SubagentStop => {
+            Reply::Tell(format!("punchlist: {error}, so this stop was not checked"))
+        }
+        Event::SessionStart => {
+            complain(&error.to_string());
+            Reply::Silent
+        }
+        Event::Other(_) => Reply::Silent,
+    }
 }
 
 fn read_stdin() -> Vec<u8> {
@@ -164,6 +203,7 @@ pub fn answer(
 
     // Skip, or run the gates.
     let mut checked = check(&mut stop, &mut readers);
+    interrupt::commit(&mut checked);
 
     // Decide. The lock is held until the decision is in the state: a second hook of this stop finds
     // the one or the other.
@@ -181,14 +221,20 @@ pub fn answer(
     if !stop.is_background() || decision.action == Action::Allow {
         faults.complain();
     }
-    let log = DecisionLog::in_folder(state.root());
-    let record = record::record(&stop, &decision, &checked, &faults.texts(), started);
-    phases.time(timing::LOG, || {
-        record::write_log(&log, &record);
-        record::finish(&stop, &decision, &checked.gates, &log, &mut readers);
-    });
-    if config.fleet.database.is_some() {
-        phases.time(timing::FLEET, || Spool::in_folder(state.root()).ship_at_stop(&config.fleet));
+    // The decision is counted: whatever goes wrong from here on, it stands, and there is no second record of it.
+    let recorded = catch_unwind(AssertUnwindSafe(|| {
+        let log = DecisionLog::in_folder(state.root());
+        let record = record::record(&stop, &decision, &checked, &faults.texts(), started);
+        phases.time(timing::LOG, || {
+            record::write_log(&log, &record);
+            record::finish(&stop, &decision, &checked.gates, &log, &mut readers);
+        });
+        if config.fleet.database.is_some() {
+            phases.time(timing::FLEET, || Spool::in_folder(state.root()).ship_at_stop(&config.fleet));
+        }
+    }));
+    if let Err(panic) = recorded {
+        complain(&fault(&*panic));
     }
 
     // Answer.
@@ -199,10 +245,10 @@ pub struct Checked {
     pub merged: Merged,
     pub gates: Vec<CheckedGate>,
     pub lock: Option<StopLock>,
-    /// What the person is told where the agent itself switched off what lets the stop through.
-    pub self_disabled: Option<Advisory>,
-    /// The switches that were looked at.
-    pub told: BTreeSet<String>,
+    /// What the person should know of a change of the switch or the settings during the session.
+    pub changed: Option<Advisory>,
+    /// What is around the session, where that is known or told from now on.
+    pub surroundings: Option<BTreeMap<String, String>>,
 }
 
 /// Skips a stop, or has the gates check it.
@@ -231,7 +277,8 @@ fn check(stop: &mut StopContext<'_>, readers: &mut Readers<'_>) -> Checked {
             stop.state_before = OnceCell::from(saved);
             lock
         }
-        Err(outcome) => return Checked::skipped(stop, outcome, None),
+        // Another hook tells what there is to tell.
+        Err(outcome) => return Checked::unlooked(Merged { outcome, uses_budget: false }),
     };
     readers.budget = budget(stop);
     if guard.is_some() {
@@ -244,21 +291,44 @@ fn check(stop: &mut StopContext<'_>, readers: &mut Readers<'_>) -> Checked {
     Checked::new(stop, merge(&outcomes), gates, Some(lock), None)
 }
 
+/// How the log names a change of the switch or the settings.
+const CHANGED: &str = "The switch or a setting of punchlist was changed during the session.";
+
 impl Checked {
     /// `off` is the switch in our own state that lets the stop through.
     fn new(
         stop: &StopContext<'_>,
-        mut merged: Merged,
+        merged: Merged,
         gates: Vec<CheckedGate>,
         lock: Option<StopLock>,
         off: Option<&SwitchedOff>,
     ) -> Self {
-        let looked = SelfDisabled::look(stop, &merged.outcome, off);
-        let self_disabled = looked.advice.map(|(outcome, advisory)| {
-            merged.outcome = outcome;
-            advisory
-        });
-        Self { merged, gates, lock, self_disabled, told: looked.told }
+        let mut checked = Self { gates, lock, ..Self::unlooked(merged) };
+        let outcome = &mut checked.merged.outcome;
+        if outcome.cause == Cause::InsideAuditor {
+            return checked;
+        }
+        let around = Surroundings::look(stop, off);
+        if let Some(words) = around.words() {
+            let evidence = mask(&words).text;
+            checked.changed =
+                Some(Advisory { kind: AdvisoryKind::SwitchedOff, text: CHANGED.into(), evidence });
+            // A block has no room for words to the person: they are told at the next stop.
+            if outcome.wants_block() {
+                return checked;
+            }
+            let is_off = outcome.cause == Cause::Off || !stop.config.audit.enabled;
+            let before = if outcome.is_pass() && !is_off { "" } else { outcome.words.as_str() };
+            let words = if before.is_empty() { words } else { format!("{before}; {words}") };
+            let kind = if outcome.is_pass() { OutcomeKind::Advise } else { outcome.kind };
+            *outcome = Outcome { kind, cause: outcome.cause, words };
+        }
+        checked.surroundings = Some(around.digests).filter(|digests| *digests != stop.saved().surroundings);
+        checked
+    }
+
+    fn unlooked(merged: Merged) -> Self {
+        Self { merged, gates: Vec::new(), lock: None, changed: None, surroundings: None }
     }
 
     fn skipped(stop: &StopContext<'_>, outcome: Outcome, off: Option<&SwitchedOff>) -> Self {
@@ -295,7 +365,7 @@ fn let_through(state: &StateFolder, cause: Cause, why: &str, started: Timestamp)
 fn budget(stop: &StopContext<'_>) -> Budget {
     let AuditorConfig { max_calls_per_session: most, max_cost_per_day: money, .. } = stop.config.auditor;
     let left = most.saturating_sub(stop.saved().reader_calls);
-    let today = || jiff::Zoned::now().date();
+    let today = || crate::clock::local().date();
     let money = money.map(|most| Limit { left: most - stop.state.spent_on(today()), most });
     Budget { calls: Some(Limit { left, most }), money, ..Budget::default() }
 }

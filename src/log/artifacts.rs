@@ -2,12 +2,12 @@
 //! under the decision's id. Everything comes masked. Failing to write one is not worth a word to
 //! anybody: the log says what was decided.
 
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 
-use crate::files::write_whole;
+use crate::private_file::{self, Durability};
 
 /// The most that is stored of one prompt or reply.
 const MAX_BYTES: usize = 1 << 20;
@@ -86,34 +86,40 @@ fn write_text(state: &Path, id: &str, name: &str, text: &str) {
 }
 
 fn write(path: &Path, bytes: &[u8]) {
-    if let Err(error) = write_whole(path, bytes) {
-        tracing::debug!(%error, path = %path.display(), "an artifact could not be written");
+    if let Err(error) = private_file::write(path, bytes, Durability::Lazy) {
+        tracing::debug!(%error, "an artifact could not be written");
     }
+}
+
+fn read(state: &Path, id: &str, name: &str) -> io::Result<String> {
+    let bytes = private_file::read(&path(state, id, name))?.ok_or(io::ErrorKind::NotFound)?;
+    String::from_utf8(bytes).map_err(io::Error::other)
 }
 
 /// What an audit looked at, if it is there.
 pub fn snapshot(state: &Path, id: &str) -> Option<Snapshot> {
-    serde_json::from_slice(&fs::read(path(state, id, "scene.json")).ok()?).ok()
+    serde_json::from_str(&read(state, id, "scene.json").ok()?).ok()
 }
 
 /// The first reader's prompt.
 pub fn prompt(state: &Path, id: &str) -> io::Result<String> {
-    fs::read_to_string(path(state, id, "prompt.md"))
+    read(state, id, "prompt.md")
 }
 
 /// The first reader's reply.
 pub fn reply(state: &Path, id: &str) -> io::Result<String> {
-    fs::read_to_string(path(state, id, "reply.txt"))
+    read(state, id, "reply.txt")
 }
 
 /// What the second reader was asked beyond the evidence, and its reply.
 pub fn second(state: &Path, id: &str) -> io::Result<(String, String)> {
-    let task = fs::read_to_string(path(state, id, "second.md"))?;
-    Ok((task, fs::read_to_string(path(state, id, "second-reply.txt"))?))
+    Ok((read(state, id, "second.md")?, read(state, id, "second-reply.txt")?))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

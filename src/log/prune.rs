@@ -12,8 +12,8 @@ use serde::Serialize;
 use walkdir::WalkDir;
 
 use super::DecisionLog;
-use crate::files::write_whole;
 use crate::log::query::Line;
+use crate::private_file::{self, Durability};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
@@ -63,14 +63,46 @@ impl Pruned {
     }
 }
 
+/// Its time is when files were removed last.
+const STAMP: &str = "tidied";
+
+/// Longer than this between two times, and it may be the clock that has jumped: what it would make old is left for
+/// another day.
+const CLOCK_JUMP: Duration = Duration::from_secs(7 * 24 * 3600);
+
 /// Removes whole files that are too old or too much, at most once a day.
-pub fn tidy(state: &Path, keep: Duration, max_size: u64) {
-    let stamp = state.join("tidied");
-    let now = SystemTime::now();
-    let tidied = fs::metadata(&stamp).and_then(|meta| meta.modified());
-    let is_recent = tidied.is_ok_and(|at| now.duration_since(at).unwrap_or_default() < DAY);
-    if !is_recent && fs::write(&stamp, "").is_ok() {
+pub fn tidy(state: &Path, keep: Duration, max_size: u64, now: SystemTime) {
+    let stamp = state.join(STAMP);
+    let since =
+        fs::symlink_metadata(&stamp).and_then(|meta| meta.modified()).map(|at| now.duration_since(at));
+    if matches!(since, Ok(Ok(since)) if since < DAY)
+        || private_file::write(&stamp, b"", Durability::Lazy).is_err()
+    {
+        return;
+    }
+    sweep(state, now);
+    if !matches!(since, Ok(Err(_))) && !matches!(since, Ok(Ok(since)) if since > CLOCK_JUMP) {
         tidy_now(state, keep, max_size, now);
+    }
+}
+
+/// How `tempfile` names what it makes, and how long a process may need that has made one.
+const TEMPORARY: &str = ".tmp";
+const IN_THE_MAKING: Duration = Duration::from_secs(3600);
+
+/// Removes what a process left that was ended while it wrote a file.
+fn sweep(state: &Path, now: SystemTime) {
+    let entries = WalkDir::new(state).min_depth(1).max_depth(2).into_iter().filter_map(Result::ok);
+    let is_left = |entry: &walkdir::DirEntry| {
+        let changed = entry.metadata().ok().and_then(|meta| meta.modified().ok());
+        // One from the future is of before a clock was set back.
+        let age = changed.map(|at| now.duration_since(at).unwrap_or(Duration::MAX));
+        entry.file_type().is_file()
+            && entry.file_name().to_string_lossy().starts_with(TEMPORARY)
+            && age.is_some_and(|age| age > IN_THE_MAKING)
+    };
+    for entry in entries.filter(is_left) {
+        let _ = fs::remove_file(entry.path());
     }
 }
 
@@ -130,7 +162,7 @@ pub fn prune(
         pruned.files.push((kind, path, bytes));
     }
     if !dry_run {
-        write_whole(&state.join("tidied"), b"")?;
+        private_file::write(&state.join(STAMP), b"", Durability::Lazy)?;
     }
     pruned.left = left;
     Ok(pruned)
@@ -257,10 +289,40 @@ mod tests {
     fn it_is_done_once_a_day() {
         let folder = tempfile::tempdir().expect("a folder");
         write(folder.path(), "audits/a", 10, 100);
-        tidy(folder.path(), 90 * DAY, 1_000);
+        tidy(folder.path(), 90 * DAY, 1_000, SystemTime::now());
         assert_eq!(left(folder.path()), ["tidied"]);
         write(folder.path(), "audits/b", 10, 100);
-        tidy(folder.path(), 90 * DAY, 1_000);
+        tidy(folder.path(), 90 * DAY, 1_000, SystemTime::now());
         assert_eq!(left(folder.path()), ["audits/b", "tidied"]);
+    }
+
+    #[test]
+    fn a_clock_that_jumped_lost_counters_and_months() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let files = ["decisions/2026-09.jsonl", "decisions/2026-10.jsonl", "sessions/s.json"];
+        for name in files {
+            write(folder.path(), name, 10, 1);
+        }
+        tidy(folder.path(), 90 * DAY, 1_000, SystemTime::now());
+        let all = [files.as_slice(), &["tidied"]].concat();
+        for jump in [365, 3_650, 100_000] {
+            tidy(folder.path(), 90 * DAY, 1_000, SystemTime::now() + jump * DAY);
+            assert_eq!(left(folder.path()), all, "{jump} days ahead");
+            let stamp =
+                fs::File::options().write(true).open(folder.path().join("tidied")).expect("the stamp");
+            stamp.set_modified(SystemTime::now() + jump * DAY).expect("set");
+            tidy(folder.path(), 90 * DAY, 1_000, SystemTime::now());
+            assert_eq!(left(folder.path()), all, "and back");
+        }
+    }
+
+    #[test]
+    fn what_a_killed_process_left_stayed_for_ever() {
+        let folder = tempfile::tempdir().expect("a folder");
+        write(folder.path(), "sessions/.tmpOld", 10, 1);
+        write(folder.path(), "sessions/.tmpNew", 10, 0);
+        write(folder.path(), ".tmpOld", 10, 1);
+        tidy(folder.path(), 90 * DAY, 1_000, SystemTime::now());
+        assert_eq!(left(folder.path()), ["sessions/.tmpNew", "tidied"]);
     }
 }

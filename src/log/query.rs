@@ -3,8 +3,8 @@
 //! line may lack fields, a line of a newer format is told apart, and one that is neither is torn.
 
 use std::collections::HashMap;
+use std::io;
 use std::path::Path;
-use std::{fs, io};
 
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -13,6 +13,7 @@ use crate::log::annotated::FindingNotes;
 use crate::log::filter::Filter;
 use crate::log::note::{self, Label, NoteLine};
 use crate::log::{Annotated, DecisionLog, Record, record};
+use crate::private_file;
 
 /// A line of the log.
 #[derive(Debug, Clone, PartialEq)]
@@ -103,11 +104,8 @@ impl DecisionLog {
             if last.is_some_and(|last| count >= last) {
                 break;
             }
-            let text = match fs::read(path) {
-                // It was there a moment ago: it is being pruned.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                text => text?,
-            };
+            // It was there a moment ago: it is being pruned.
+            let Some(text) = private_file::read_up_to(path, u64::MAX)? else { continue };
             let mut matching = found.read_file(&String::from_utf8_lossy(&text), &mut newer_notes);
             matching.retain(|decision| filter.matches(decision));
             count += matching.len();
@@ -184,6 +182,8 @@ fn is_before(path: &Path, since: Timestamp) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::finding::{Category, Kind, Source};
     use crate::log::filter::{DecisionKind, OutcomeFilter};
@@ -230,7 +230,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let log = DecisionLog::in_folder(folder.path());
         assert!(!log.is_upheld("b", 1));
-        let now = Timestamp::now();
+        let now = crate::clock::now();
         let found = finding(Category::A, Kind::Missing, "a", None);
         log.append(&Record { findings: vec![found.clone(), found], ..record("b") }, now).expect("written");
         let label = |finding, label| {

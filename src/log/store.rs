@@ -1,15 +1,16 @@
 //! Appending to the log, and cutting its start off. Many writers, a torn line or a full disk must
 //! not break it.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{Note, Record};
-use crate::files::{in_private_folder, read_exact_at, write_whole};
+use crate::files::read_exact_at;
+use crate::private_file::{self, Access, Durability, wait_for_lock};
 
 /// The decision log of one state folder.
 #[derive(Debug, Clone)]
@@ -57,22 +58,21 @@ impl DecisionLog {
     }
 
     fn append_all(&self, lines: &[impl Serialize], now: Timestamp) -> io::Result<()> {
-        let folder = self.folder();
-        let path = folder.join(now.strftime("%Y-%m.jsonl").to_string());
+        let path = self.folder().join(now.strftime("%Y-%m.jsonl").to_string());
         let mut bytes = Vec::new();
         for line in lines {
             serde_json::to_writer(&mut bytes, line).map_err(io::Error::other)?;
             bytes.push(b'\n');
         }
         loop {
-            let mut file = in_private_folder(&folder, || {
-                OpenOptions::new().create(true).append(true).read(true).open(&path)
-            })?;
-            file.lock()?;
-            let meta = file.metadata()?;
+            let mut file = private_file::open(&path, Access::Append)?;
+            let named =
+                |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+            wait_for_lock(&file).map_err(named)?;
+            let meta = file.metadata().map_err(named)?;
             // While we waited for the lock, `cut_before` may have put another file in its place.
             if !is_gone(&meta) {
-                return append_lines(&mut file, meta.len(), &bytes);
+                return append_lines(&mut file, meta.len(), &bytes).map_err(named);
             }
         }
     }
@@ -86,9 +86,10 @@ impl DecisionLog {
         dry_run: bool,
         is_recent: impl Fn(&[u8]) -> bool,
     ) -> io::Result<(usize, u64)> {
-        let file = OpenOptions::new().append(true).read(true).open(path)?;
-        file.lock()?;
-        let text = fs::read(path)?;
+        let mut file = private_file::open(path, Access::Read)?;
+        wait_for_lock(&file)?;
+        let mut text = Vec::new();
+        file.read_to_end(&mut text)?;
         let (mut lines, mut from) = (0, 0);
         for line in text.split_inclusive(|byte| *byte == b'\n') {
             if is_recent(line) {
@@ -100,7 +101,7 @@ impl DecisionLog {
         if !dry_run && from == text.len() {
             fs::remove_file(path)?;
         } else if !dry_run && from > 0 {
-            write_whole(path, &text[from..])?;
+            private_file::write(path, &text[from..], Durability::Lazy)?;
         }
         Ok((lines, from as u64))
     }
@@ -182,7 +183,7 @@ mod tests {
     fn a_torn_line_is_passed_over_and_swallows_nobody() {
         let (_folder, log, now) = empty();
         log.append(&record("a"), now).expect("written");
-        let mut file = OpenOptions::new().append(true).open(&log.files()[0]).expect("open");
+        let mut file = private_file::open(&log.files()[0], Access::Append).expect("open");
         file.write_all(b"{\"schema\":1,\"id\":\"to").expect("torn");
         log.append(&record("b"), now).expect("written");
         file.write_all(b"\0\0\0\n\xff\xfe\n").expect("noise");

@@ -22,7 +22,7 @@ impl FromStr for TimeArg {
     type Err = TimeArgError;
 
     fn from_str(text: &str) -> Result<Self, TimeArgError> {
-        Self::parse(text, &Zoned::now()).ok_or(TimeArgError)
+        Self::parse(text, &crate::clock::local()).ok_or(TimeArgError)
     }
 }
 

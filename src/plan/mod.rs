@@ -47,7 +47,7 @@ pub struct Plan {
     pub steps: Vec<Step>,
     /// What it was when the session began, when it was approved or when the session first wrote it, where that is known.
     pub before: Option<PlanBefore>,
-    /// Numbers of steps that were ticked before the session began: not this session's claim.
+    /// Numbers of steps that were ticked before the session began, in order: not this session's claim.
     pub ticked_before: Vec<usize>,
 }
 
@@ -86,7 +86,7 @@ impl Plan {
 
     /// Whether this session ticked the step.
     pub fn ticked_now(&self, step: &Step) -> bool {
-        step.mark == Mark::Ticked && !self.ticked_before.contains(&step.number)
+        step.mark == Mark::Ticked && self.ticked_before.binary_search(&step.number).is_err()
     }
 }
 

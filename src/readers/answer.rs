@@ -37,6 +37,20 @@ pub struct Proposal {
     pub settle: String,
 }
 
+/// How much of a quote counts: its start is as good.
+const QUOTE: usize = 1_000;
+
+impl Proposal {
+    /// Cuts quotes that are longer than anybody reads, before they are looked for in the evidence.
+    #[must_use]
+    pub fn bounded(mut self) -> Self {
+        for text in [&mut self.claim, &mut self.proof, &mut self.path] {
+            text.truncate(text.floor_char_boundary(QUOTE));
+        }
+        self
+    }
+}
+
 /// The first reader's opinion on one candidate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

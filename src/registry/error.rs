@@ -69,7 +69,10 @@ pub enum RegistryError {
 
 impl RegistryError {
     pub(super) fn unreadable(path: &Path, why: &impl Display) -> Self {
-        Self::Unreadable { file: path.display().to_string(), why: why.to_string() }
+        let (file, why) = (path.display().to_string(), why.to_string());
+        // Some errors name the file themselves.
+        let why = why.strip_prefix(&format!("{file}: ")).map(str::to_owned).unwrap_or(why);
+        Self::Unreadable { file, why }
     }
 
     /// Names the file in an error of `SQLite`.

@@ -96,10 +96,10 @@ impl Registry {
 
     /// The same, but a file that is missing is not created.
     pub fn open_if_there(state: &Path, fleet: Option<&str>) -> Result<Option<Self>, RegistryError> {
-        if fleet.is_some() || Self::file(state).exists() {
-            return Self::open(state, fleet).map(Some);
+        match fleet {
+            Some(_) => Self::open(state, fleet).map(Some),
+            None => Ok(SqliteStore::open_if_there(Self::file(state), Patience::Command)?.map(Self::of_file)),
         }
-        Ok(None)
     }
 
     /// Opens it for a stop of a session, where that session may be a worker. In a fleet the server is asked only
@@ -111,11 +111,7 @@ impl Registry {
         name: Option<&str>,
     ) -> Result<Option<Self>, RegistryError> {
         let Some(url) = fleet else {
-            let path = Self::file(state);
-            if !path.exists() {
-                return Ok(None);
-            }
-            return SqliteStore::open(path, Patience::Stop).map(Self::of_file).map(Some);
+            return Ok(SqliteStore::open_if_there(Self::file(state), Patience::Stop)?.map(Self::of_file));
         };
         let is_marked = session.is_some_and(|session| WorkerMarks::in_folder(state).contains(session));
         if !is_marked && name.is_none() {

@@ -1,9 +1,8 @@
 //! The registry in one `SQLite` file of the state folder: for one machine, with no server. A file that
 //! can't be used, that a newer punchlist wrote or that is no registry is left alone.
 
-use std::fs::OpenOptions;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
@@ -12,6 +11,7 @@ use rusqlite::{Connection, OpenFlags, ToSql, params_from_iter};
 
 use super::store::{Access, Row, Store, Value};
 use super::{Patience, RegistryError};
+use crate::private_file;
 
 /// After how many pages of the write-ahead log a stop checkpoints.
 const STOP_CHECKPOINT_PAGES: i64 = 250;
@@ -28,14 +28,22 @@ pub(super) struct SqliteStore {
 impl SqliteStore {
     /// Opens a file, and creates it if it is missing.
     pub(super) fn create(path: PathBuf) -> Result<Self, RegistryError> {
-        if !path.exists() {
-            create_private_file(&path).map_err(|error| RegistryError::unreadable(&path, &error))?;
-        }
+        // `SQLite` gives the permissions of this file to those that it puts beside it.
+        private_file::open(&path, private_file::Access::Append)
+            .map_err(|error| RegistryError::unreadable(&path, &error))?;
         Self::open(path, Patience::Command)
     }
 
-    /// Opens a file that exists.
-    pub(super) fn open(path: PathBuf, patience: Patience) -> Result<Self, RegistryError> {
+    /// Opens a file if it exists.
+    pub(super) fn open_if_there(path: PathBuf, patience: Patience) -> Result<Option<Self>, RegistryError> {
+        match private_file::open(&path, private_file::Access::Read) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(RegistryError::unreadable(&path, &error)),
+            Ok(_) => Self::open(path, patience).map(Some),
+        }
+    }
+
+    fn open(path: PathBuf, patience: Patience) -> Result<Self, RegistryError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let opened = Connection::open_with_flags(&path, flags).and_then(|db| {
             db.busy_timeout(patience.time())?;
@@ -125,7 +133,7 @@ impl Store for SqliteStore {
             // Other writers wait for its end.
             Access::Write => "BEGIN IMMEDIATE",
         })?;
-        Ok(jiff::Timestamp::now().as_millisecond())
+        Ok(crate::clock::now().as_millisecond())
     }
 
     fn rows(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Row>, RegistryError> {
@@ -181,17 +189,6 @@ impl Store for SqliteStore {
         std::thread::sleep(POLL.min(time));
         Ok(())
     }
-}
-
-/// Creates an empty file that only its owner can read. `SQLite` gives the same permissions to the files
-/// that it puts beside it.
-fn create_private_file(path: &Path) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.create(true).append(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let folder = path.parent().unwrap_or(Path::new("."));
-    crate::files::in_private_folder(folder, || options.open(path)).map(drop)
 }
 
 /// Each migrates a file from the version of its index to the next.

@@ -2,11 +2,11 @@
 //! other session does not ask the server. What can't be written costs that session its worker's gates at a
 //! stop, unless the variable names it.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::files::in_private_folder;
 use crate::ids::ContentId;
+use crate::private_file::{self, Access};
 
 #[derive(Debug)]
 pub(super) struct WorkerMarks(PathBuf);
@@ -25,7 +25,7 @@ impl WorkerMarks {
     }
 
     pub(super) fn add(&self, session: &str) {
-        if let Err(error) = in_private_folder(&self.0, || File::create(self.file(session))) {
+        if let Err(error) = private_file::open(&self.file(session), Access::Append) {
             tracing::debug!(%error, "a worker's session could not be marked");
         }
     }

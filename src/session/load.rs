@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use crate::client::folders::subagent_transcripts;
 use crate::session::builder::{MESSAGE_CAP, Role, SessionBuilder};
 use crate::session::resume::ResumePoint;
+use crate::session::retention;
 use crate::session::transcript::Transcript;
 use crate::session::{Session, Tail};
 use crate::text::last_part;
@@ -114,6 +115,7 @@ impl Reading {
             session.absorb(one.read.builder.into_session(), &name.unwrap_or_default());
         }
         session.final_message = self.last_message.or(session.final_message);
+        retention::bound_claims(&mut session);
         Loaded { session, problem, waited: self.waited, subagents, bytes }
     }
 }
@@ -159,7 +161,7 @@ fn patience_for(builder: &SessionBuilder, last_message: Option<&str>) -> Duratio
     let session = builder.session();
     let is_fresh = |time: Option<&str>| {
         let time = time.and_then(|time| time.parse::<Timestamp>().ok());
-        time.is_none_or(|time| Timestamp::now().duration_since(time).unsigned_abs() < patience::FRESH)
+        time.is_none_or(|time| crate::clock::now().duration_since(time).unsigned_abs() < patience::FRESH)
     };
     // The first rows of a new file can come after those that follow them: their folder has to be made.
     let lacks_start = || builder.lacks_rows() && is_fresh(session.started.as_deref());
@@ -230,7 +232,7 @@ mod tests {
     #[test]
     fn rows_that_the_last_words_overtook_are_waited_for() {
         let row = |json: &str, uuid: &str, parent: &str| {
-            let time = Timestamp::now();
+            let time = crate::clock::now();
             let start = format!(r#"{{"timestamp":"{time}","uuid":"{uuid}","parentUuid":{parent},"#);
             json.replacen('{', &start, 1) + "\n"
         };

@@ -77,6 +77,25 @@ const DELEGATIONS: usize = 200;
 const PLANS: usize = 16;
 const OTHER_TOOLS: usize = 256;
 
+/// How much is kept of a plan that was turned down, and of all tasks together: they are parsed, and nobody writes more.
+const CLAIM_BYTES: usize = 128 << 10;
+/// How much is kept of a task, however many there are.
+const LEAST_OF_TASK: usize = 60;
+
+/// Cuts tasks and plans that are too long, before anything parses them.
+pub fn bound_claims(session: &mut Session) {
+    session.rejected_plans.iter_mut().for_each(|plan| shorten(plan, CLAIM_BYTES, first_part));
+    let tasks = &mut session.todos;
+    let bytes: usize = tasks.iter().map(|task| task.text.len() + task.status.len()).sum();
+    if bytes > CLAIM_BYTES {
+        let each = (CLAIM_BYTES / tasks.len()).max(LEAST_OF_TASK);
+        for task in tasks {
+            shorten(&mut task.text, each, start_and_end);
+            shorten(&mut task.status, LEAST_OF_TASK, first_part);
+        }
+    }
+}
+
 /// The new index of each entry of a list, by its old one; `None` for one that was dropped.
 pub type Moved = Vec<Option<usize>>;
 

@@ -57,7 +57,7 @@ impl StateFolder {
     /// Allows it from now on; `None` takes it back. Gives whether that changed anything.
     pub fn allow(&self, project: &Path, checks: Option<&[CheckConfig]>) -> io::Result<bool> {
         let repository = repository(project);
-        update_json(&self.allowed_file(), |allowed: &mut Allowed| {
+        update_json(&self.allowed_file(), false, |allowed: &mut Allowed| {
             let before = match checks.and_then(name_of) {
                 Some(name) => allowed.insert(repository.clone(), name),
                 None => allowed.remove(&repository),

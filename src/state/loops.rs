@@ -6,9 +6,10 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{StateFolder, lock_file, read_json, update_json};
+use super::{StateFolder, read_json, update_json};
 use crate::feature_loop::LoopState;
 use crate::ids::ContentId;
+use crate::private_file::{self, Access};
 
 /// A loop in which nothing moved for so long is forgotten.
 const FORGET_MS: i64 = 90 * 24 * 3600 * 1000;
@@ -66,17 +67,17 @@ impl StateFolder {
         change: impl FnOnce(&mut Option<LoopState>) -> Result<T, String>,
     ) -> Result<T, String> {
         let path = self.loop_file(folder);
-        let changed = update_json(&path, |kept: &mut Option<LoopState>| {
+        let changed = update_json(&path, false, |kept: &mut Option<LoopState>| {
             let mut changed = kept.clone();
             let result = change(&mut changed)?;
             *kept = changed;
             Ok(result)
         });
-        changed.map_err(|error| format!("{}: {error}", path.display()))?
+        changed.map_err(|error| error.to_string())?
     }
 
     pub fn is_loop_run(&self, folder: &Path) -> bool {
-        let file = File::open(self.loop_file(folder).with_extension("run"));
+        let file = private_file::open(&self.loop_file(folder).with_extension("run"), Access::Read);
         file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
@@ -84,8 +85,7 @@ impl StateFolder {
     pub fn run_loop(&self, folder: &Path) -> Result<RunLock, String> {
         let path = self.loop_file(folder).with_extension("run");
         let failed = |error: io::Error| format!("{}: {error}", path.display());
-        lock_file(&path).map_err(failed)?;
-        let mut file = File::options().read(true).write(true).open(&path).map_err(failed)?;
+        let mut file = private_file::open(&path, Access::Write).map_err(|error| error.to_string())?;
         // Somebody who only looks has it for a moment.
         let mut taken = file.try_lock();
         for _ in 0..GLANCES {

@@ -1,17 +1,19 @@
 //! The state folder: what lasts from one stop to the next, such as how often a session was blocked, what its last
-//! audit saw, which flags a client has. What can't be read counts as never written. Must not lose a session's count
-//! in silence: one that can't be written is an error to the caller.
+//! audit saw, which flags a client has. A cache that can't be read counts as never written. Must not lose a session's
+//! count in silence: one that can't be read or written, or that somebody else wrote, is an error to the caller.
 
 mod allowed;
 mod loops;
 mod newest_stop;
+mod sealed;
+mod shell;
 mod switch;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 use jiff::civil::Date;
 use serde::de::DeserializeOwned;
@@ -21,12 +23,13 @@ use crate::checks::Passed;
 use crate::client::program::{ClientStamp, FlagCache, Flags};
 use crate::env::{self, Env};
 use crate::evidence::FileCache;
-use crate::files::{in_private_folder, write_whole};
 use crate::followup::{Dispute, PendingBlock};
 use crate::ids::ContentId;
+use crate::private_file::{self, Access, Durability};
 
-pub use crate::state::newest_stop::{Acquired, NewestStop};
+pub use crate::state::newest_stop::{Acquired, NewestStop, stop_name};
 pub use loops::RunLock;
+pub use shell::Shell;
 pub use switch::{SwitchedOff, Switches, Thrown};
 
 #[derive(Debug, Clone)]
@@ -41,12 +44,12 @@ pub struct SessionState {
     /// How many calls of a model were made for it.
     #[serde(skip_serializing_if = "is_zero")]
     pub reader_calls: u32,
-    #[serde(alias = "held_by", skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub blocked_by: BTreeMap<String, u32>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub checks: BTreeMap<String, Passed>,
     /// When each of its agents was blocked last, in milliseconds since 1970.
-    #[serde(alias = "held_ms", skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub blocked_ms: BTreeMap<String, i64>,
     /// The newest block was one that only keeps the session at work: what it does since is checked again.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -58,6 +61,10 @@ pub struct SessionState {
     /// What its agents disputed, by the grounds of each finding: they are not blocked for it again.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub disputed: BTreeMap<String, Dispute>,
+    /// What the switch, the configs and the registration were when the session began, or when the person was told last
+    /// of a change of them: a digest of each.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub surroundings: BTreeMap<String, String>,
     /// The start at which it was last given what the config names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub given: Option<Given>,
@@ -69,10 +76,6 @@ fn is_zero(count: &u32) -> bool {
 }
 
 impl SessionState {
-    pub fn has_counts(&self) -> bool {
-        self.blocks > 0 || self.kept_working || !self.blocked_by.is_empty()
-    }
-
     /// Sets all counts of blocks to zero. What was audited, told and disputed stays.
     pub fn count_anew(&mut self) {
         self.blocks = 0;
@@ -117,6 +120,8 @@ pub struct StateChange {
     /// Names of the advisories that the person is told of.
     pub told: BTreeSet<String>,
     pub checks: BTreeMap<String, Passed>,
+    /// What is around the session, where that is known or told from now on.
+    pub surroundings: Option<BTreeMap<String, String>>,
 }
 
 impl StateChange {
@@ -125,6 +130,7 @@ impl StateChange {
         self.audit = other.audit.clone().or(self.audit.take());
         self.told.extend(other.told.iter().cloned());
         self.checks.extend(other.checks.clone());
+        self.surroundings = other.surroundings.clone().or(self.surroundings.take());
     }
 
     /// Applies it to the state of the session of this agent.
@@ -132,6 +138,7 @@ impl StateChange {
         session.audits.extend(self.audit.map(|audit| (agent.to_owned(), audit)));
         session.told.extend(self.told);
         session.checks.extend(self.checks);
+        session.surroundings = self.surroundings.unwrap_or_else(|| std::mem::take(&mut session.surroundings));
     }
 }
 
@@ -140,14 +147,14 @@ impl StateChange {
 pub struct StopLock(#[expect(dead_code, reason = "held, not read")] Option<File>);
 
 impl StateFolder {
-    /// `PUNCHLIST_HOME`, else the XDG state folder.
-    pub fn find(env: &Env) -> Self {
-        let root = env.path(env::HOME).unwrap_or_else(|| {
-            let state = env.path("XDG_STATE_HOME");
-            let state = state.or_else(|| env.home().map(|home| home.join(".local").join("state")));
-            state.unwrap_or_else(std::env::temp_dir).join("punchlist")
-        });
-        Self { root }
+    /// `PUNCHLIST_HOME`, else the XDG state folder. An error where somebody else has a hand in it.
+    pub fn find(env: &Env) -> io::Result<Self> {
+        let state = || env.path("XDG_STATE_HOME").or_else(|| Some(env.home()?.join(".local").join("state")));
+        if let Some(root) = env.path(env::HOME).or_else(|| state().map(|state| state.join("punchlist"))) {
+            return private_file::claim_folder(&root).map(|()| Self { root }).map_err(unusable);
+        }
+        let root = homeless_folder();
+        private_file::claim_folder_among_others(&root).map(|()| Self { root }).map_err(unusable)
     }
 
     pub fn at(root: impl Into<PathBuf>) -> Self {
@@ -162,13 +169,49 @@ impl StateFolder {
         self.root.join("sessions").join(format!("{}.json", file_name(session)))
     }
 
-    pub fn session(&self, session: &str) -> SessionState {
-        read_json(&self.session_file(session)).unwrap_or_default()
+    /// The state of a session. What is not as punchlist wrote it is an error of the kind `InvalidData`.
+    pub fn session(&self, session: &str) -> io::Result<SessionState> {
+        let path = self.session_file(session);
+        let Some(bytes) = private_file::read(&path)? else { return Ok(SessionState::default()) };
+        let known = if sealed::is_sealed(&bytes) { serde_json::from_slice(&bytes).ok() } else { None };
+        known.ok_or_else(|| {
+            let why = format!("{}: not as punchlist wrote it", path.display());
+            io::Error::new(io::ErrorKind::InvalidData, why)
+        })
     }
 
-    /// Changes the state of a session, under a lock.
+    /// Changes the state of a session, under a lock. A block that is counted is on the disk when this returns.
     pub fn update_session(&self, session: &str, change: impl FnOnce(&mut SessionState)) -> io::Result<()> {
-        update_json(&self.session_file(session), change)
+        let _turn = self.session_turn(session)?;
+        let before = self.session(session)?;
+        let mut after = before.clone();
+        change(&mut after);
+        if after == before { Ok(()) } else { self.write_session(session, &before, &after) }
+    }
+
+    /// Whether an agent of the session stopped before, and the session's state is gone.
+    pub fn is_gone(&self, session: &str, agent: &str) -> bool {
+        let is_named =
+            fs::symlink_metadata(self.stop_file(session, agent, "stop")).is_ok_and(|meta| meta.len() > 0);
+        let file = fs::symlink_metadata(self.session_file(session));
+        is_named && file.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+    }
+
+    /// Puts a state in the place of one that can't be used.
+    pub fn replace_session(&self, session: &str, state: &SessionState) -> io::Result<()> {
+        let _turn = self.session_turn(session)?;
+        self.write_session(session, &SessionState::default(), state)
+    }
+
+    fn write_session(&self, session: &str, before: &SessionState, after: &SessionState) -> io::Result<()> {
+        let path = self.session_file(session);
+        if *after == SessionState::default() {
+            return fs::remove_file(&path);
+        }
+        let is_counted = after.blocks > before.blocks || after.blocked_by != before.blocked_by;
+        let durability = if is_counted { Durability::Synced } else { Durability::Lazy };
+        let json = serde_json::to_vec(after).map_err(io::Error::other)?;
+        private_file::write(&path, &sealed::seal(json), durability)
     }
 
     /// The sessions whose state was written since `since_ms`, newest first: id, when (milliseconds since 1970), state.
@@ -187,7 +230,8 @@ impl StateFolder {
         files.sort_unstable_by(|one, other| other.cmp(one));
         let read = |(changed_ms, path): (i64, PathBuf)| {
             let id = path.file_stem()?.to_str()?.to_owned();
-            Some((id, changed_ms, read_json(&path)?))
+            let state = self.session(&id).ok()?;
+            Some((id, changed_ms, state))
         };
         files.into_iter().filter_map(read).take(most).collect()
     }
@@ -195,7 +239,7 @@ impl StateFolder {
     /// The cache of the files that one agent's last audit looked at.
     pub fn evidence(&self, session: &str, agent: &str) -> FileCache {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let kept = fs::read(self.stop_file(session, agent, "files")).unwrap_or_default();
+        let kept = read_cache(&self.stop_file(session, agent, "files"));
         FileCache::decode(&kept, now.as_nanos())
     }
 
@@ -208,7 +252,7 @@ impl StateFolder {
 
     /// The resume points of the transcripts of one agent, as bytes; empty if there are none.
     pub fn cursors(&self, session: &str, agent: &str) -> Vec<u8> {
-        fs::read(self.stop_file(session, agent, "cursor")).unwrap_or_default()
+        read_cache(&self.stop_file(session, agent, "cursor"))
     }
 
     /// Writes the resume points of the transcripts of one agent of a session.
@@ -232,9 +276,7 @@ impl StateFolder {
 
     /// Locks the state of a session until the file is dropped.
     fn session_turn(&self, session: &str) -> io::Result<File> {
-        let lock = lock_file(&self.session_file(session).with_extension("lock"))?;
-        lock.lock()?;
-        Ok(lock)
+        private_file::lock(&self.session_file(session).with_extension("lock"))
     }
 
     fn stop_file(&self, session: &str, agent: &str, kind: &str) -> PathBuf {
@@ -243,17 +285,27 @@ impl StateFolder {
         self.root.join("sessions").join(format!("{name}.{kind}"))
     }
 
-    /// Locks the stop of an agent; `None` when another hook has it: the client runs a hook twice, at the same time, if
-    /// it is registered twice.
-    pub fn lock_stop(&self, session: &str, agent: &str) -> Option<StopLock> {
-        let Ok(file) = lock_file(&self.stop_file(session, agent, "stop")) else {
-            // Where no file can be made, no block can be counted, so none will be given.
-            return Some(StopLock(None));
-        };
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) => None,
-            Ok(()) | Err(TryLockError::Error(_)) => Some(StopLock(Some(file))),
+    /// Locks the stop of an agent, which has a name; `None` when another hook has that very stop: the client runs a
+    /// hook twice, at the same time, if it is registered twice. Whoever holds the lock and does not name this stop,
+    /// be it an older stop or no hook at all, is waited for briefly, and does not stand in its way.
+    pub fn lock_stop(&self, session: &str, agent: &str, stop: &str) -> Option<StopLock> {
+        let path = self.stop_file(session, agent, "stop");
+        let Ok(mut file) = private_file::open(&path, Access::Write) else { return Some(StopLock(None)) };
+        let asked = Instant::now();
+        loop {
+            match file.try_lock() {
+                Err(TryLockError::WouldBlock) if read_cache(&path) == stop.as_bytes() => return None,
+                Err(TryLockError::WouldBlock) if asked.elapsed() < NAMED_WITHIN => {
+                    std::thread::sleep(NAMED_WITHIN / 20);
+                }
+                Err(TryLockError::WouldBlock) => return Some(StopLock(None)),
+                Ok(()) | Err(TryLockError::Error(_)) => break,
+            }
         }
+        let written =
+            file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(stop.as_bytes()));
+        tracing::debug!(ok = written.is_ok(), "the stop is named");
+        Some(StopLock(Some(file)))
     }
 
     fn spending_file(&self) -> PathBuf {
@@ -268,7 +320,7 @@ impl StateFolder {
     }
 
     pub fn spend(&self, day: Date, dollars: f64) -> io::Result<()> {
-        update_json(&self.spending_file(), |known: &mut Spending| {
+        update_json(&self.spending_file(), false, |known: &mut Spending| {
             let dollars = self.spent_on(day) + dollars;
             *known = Spending { day: day.to_string(), dollars };
         })
@@ -323,39 +375,66 @@ fn file_name(id: &str) -> String {
     ContentId::of(id)
 }
 
+/// How long a hook may need from taking the lock on its stop to naming the stop in it.
+const NAMED_WITHIN: Duration = Duration::from_millis(600);
+
+#[expect(clippy::needless_pass_by_value, reason = "the form of `map_err`")]
+fn unusable(error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("the state folder can't be used: {error}"))
+}
+
+/// The state folder of somebody who has no home: in the system's folder for the user, else in the temporary one.
+#[cfg(unix)]
+fn homeless_folder() -> PathBuf {
+    let user = rustix::process::geteuid().as_raw();
+    let own = PathBuf::from(format!("/run/user/{user}"));
+    if own.is_dir() { own.join("punchlist") } else { std::env::temp_dir().join(format!("punchlist-{user}")) }
+}
+
+#[cfg(not(unix))]
+fn homeless_folder() -> PathBuf {
+    std::env::temp_dir().join("punchlist")
+}
+
 fn read_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
-    serde_json::from_slice(&fs::read(path).ok()?).ok()
+    serde_json::from_slice(&private_file::read(path).ok()??).ok()
 }
 
 /// Changes what a file holds, under a lock beside it. A file that holds nothing any more is removed.
-fn update_json<T, R>(path: &Path, change: impl FnOnce(&mut T) -> R) -> io::Result<R>
+fn update_json<T, R>(path: &Path, is_sealed: bool, change: impl FnOnce(&mut T) -> R) -> io::Result<R>
 where
     T: Clone + Default + PartialEq + Serialize + DeserializeOwned,
 {
-    let turn = lock_file(&path.with_extension("lock"))?;
-    turn.lock()?;
-    let before: T = read_json(path).unwrap_or_default();
+    let _turn = private_file::lock(&path.with_extension("lock"))?;
+    let bytes = private_file::read(path)?.unwrap_or_default();
+    let before: T = serde_json::from_slice(&bytes).unwrap_or_default();
     let mut value = before.clone();
     let result = change(&mut value);
-    if value != before {
-        if value == T::default() { fs::remove_file(path)? } else { write_json(path, &value)? }
+    if value == before {
+        return Ok(result);
     }
+    if value == T::default() {
+        fs::remove_file(path)?;
+        return Ok(result);
+    }
+    let json = serde_json::to_vec(&value).map_err(io::Error::other)?;
+    let json = if is_sealed { sealed::seal(json) } else { json };
+    private_file::write(path, &json, Durability::Lazy)?;
     Ok(result)
 }
 
-fn lock_file(path: &Path) -> io::Result<File> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    in_private_folder(folder, || OpenOptions::new().create(true).truncate(false).write(true).open(path))
+fn read_cache(path: &Path) -> Vec<u8> {
+    private_file::read(path).ok().flatten().unwrap_or_default()
 }
 
 fn write_cache(path: &Path, bytes: &[u8]) {
-    if let Err(error) = write_whole(path, bytes) {
-        tracing::debug!(%error, path = %path.display(), "a cache could not be written");
+    if let Err(error) = private_file::write(path, bytes, Durability::Lazy) {
+        tracing::debug!(%error, "a cache could not be written");
     }
 }
 
 fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
-    write_whole(path, &serde_json::to_vec(value).map_err(io::Error::other)?)
+    private_file::write(path, &serde_json::to_vec(value).map_err(io::Error::other)?, Durability::Lazy)
 }
 
 #[cfg(test)]
@@ -363,30 +442,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_written_is_remembered_and_a_broken_file_is_not() {
+    fn what_was_written_is_remembered() {
         let folder = tempfile::tempdir().expect("a folder");
         let state = StateFolder::at(folder.path());
-        assert_eq!(state.session("s"), SessionState::default());
+        assert_eq!(state.session("s").expect("read"), SessionState::default());
         state.update_session("s", |session| session.blocks += 1).expect("written");
         state.update_session("s", |session| session.blocks += 1).expect("written");
-        assert_eq!(state.session("s").blocks, 2);
-        fs::write(folder.path().join("sessions/s.json"), "{\"blocks\":").expect("broken");
-        assert_eq!(state.session("s"), SessionState::default());
+        assert_eq!(state.session("s").expect("read").blocks, 2);
     }
 
     #[test]
-    fn a_last_audit_of_an_older_format_does_not_lose_the_count_of_blocks() {
+    fn a_counter_that_could_not_be_read_counted_as_absent() {
         let folder = tempfile::tempdir().expect("a folder");
-        let older = r#"{"blocks":2,"held_by":{"audit":2},"audits":{"":{"work":7,"asks":2,"clean":"d41d8cd9",
-            "decided_ms":5}},"told":["x"]}"#;
-        fs::create_dir_all(folder.path().join("sessions")).expect("made");
-        fs::write(folder.path().join("sessions/s.json"), older).expect("written");
-        let state = StateFolder::at(folder.path());
-        let read = state.session("s");
-        assert_eq!((read.blocks, read.blocked_by["audit"], read.told.contains("x")), (2, 2, true));
-        assert_eq!(read.audits[""], LastAudit { work: 7, decided_ms: 5, ..LastAudit::default() });
-        state.update_session("s", |session| session.blocks += 1).expect("written");
-        assert_eq!(state.session("s").blocks, 3);
+        let (state, file) = (StateFolder::at(folder.path()), folder.path().join("sessions/s.json"));
+        state.update_session("s", |session| session.blocks = 2).expect("written");
+        let ours = fs::read_to_string(&file).expect("there");
+        for by_hand in ["{\"blocks\":", "{}", "", "{\"blocks\":1}", &ours.replace(":2", ":1")] {
+            fs::write(&file, by_hand).expect("written");
+            let kind = |result: io::Result<()>| result.expect_err("not ours").kind();
+            assert_eq!(kind(state.session("s").map(drop)), io::ErrorKind::InvalidData, "{by_hand}");
+            let counted = state.update_session("s", |session| session.blocks += 1);
+            assert_eq!(kind(counted), io::ErrorKind::InvalidData, "{by_hand}");
+            assert_eq!(fs::read_to_string(&file).expect("there"), by_hand, "nothing is written over it");
+        }
+        fs::remove_file(&file).expect("gone");
+        fs::create_dir(&file).expect("a folder in its place");
+        assert!(state.session("s").is_err() && state.update_session("s", |s| s.blocks += 1).is_err());
+        fs::remove_dir(&file).expect("gone");
+        state.replace_session("s", &SessionState { blocks: 2, ..SessionState::default() }).expect("written");
+        assert_eq!(state.session("s").expect("read").blocks, 2);
     }
 
     #[test]
@@ -416,7 +500,7 @@ mod tests {
                 });
             }
         });
-        assert_eq!(StateFolder::at(folder.path()).session("s").blocks, 160);
+        assert_eq!(StateFolder::at(folder.path()).session("s").expect("read").blocks, 160);
     }
 
     #[test]
@@ -432,12 +516,28 @@ mod tests {
     fn a_stop_is_audited_by_one_hook_at_a_time() {
         let folder = tempfile::tempdir().expect("a folder");
         let state = StateFolder::at(folder.path());
-        let first = state.lock_stop("s", "");
+        let first = state.lock_stop("s", "", "one");
         assert!(first.is_some());
-        assert!(state.lock_stop("s", "").is_none(), "the same stop");
-        assert!(state.lock_stop("s", "agent").is_some(), "another agent's stop");
+        assert!(state.lock_stop("s", "", "one").is_none(), "the same stop");
+        assert!(state.lock_stop("s", "agent", "one").is_some(), "another agent's stop");
         drop(first);
-        assert!(state.lock_stop("s", "").is_some(), "a later stop");
+        assert!(state.lock_stop("s", "", "one").is_some(), "it was decided, which the state tells");
+    }
+
+    #[test]
+    fn whoever_held_the_lock_on_a_stop_kept_it_from_being_checked() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let state = StateFolder::at(folder.path());
+        let _held = private_file::lock(&folder.path().join("sessions/s.stop")).expect("free");
+        assert!(state.lock_stop("s", "", "one").is_some());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn with_no_home_a_folder_that_anybody_could_have_made_was_believed() {
+        let folder = homeless_folder();
+        let user = rustix::process::geteuid().as_raw().to_string();
+        assert!(folder.to_string_lossy().contains(&user), "{folder:?}");
     }
 
     #[cfg(unix)]

@@ -8,12 +8,12 @@ use std::fs::{File, TryLockError};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::client::hook_input::HookInput;
 use crate::ids::{ContentId, new_id};
-use crate::state::{StateFolder, StopLock, lock_file, read_json, write_json};
+use crate::private_file::{self, Access};
+use crate::state::{StateFolder, StopLock, read_json, write_json};
 
 /// How long a superseded audit may need to end its reader and release its lock. It notices within a tenth of a
 /// second. After this we go on beside it: its decision does not count any more.
@@ -72,9 +72,8 @@ impl<'a> NewestStop<'a> {
         // Where no file can be made, no block can be counted, so none will be given.
         let nothing_kept = Acquired::Lock { lock: StopLock(None), is_second: false };
         let Ok(turn) = self.state.session_turn(self.session) else { return nothing_kept };
-        let Ok(place) = lock_file(&self.state.stop_file(self.session, self.agent, "stop")) else {
-            return nothing_kept;
-        };
+        let place = self.state.stop_file(self.session, self.agent, "stop");
+        let Ok(place) = private_file::open(&place, Access::Write) else { return nothing_kept };
         let newest = self.newest();
         let is_second = newest.as_ref().is_some_and(|newest| newest.stop == self.mark.stop);
         if is_second && is_held(&place) {
@@ -119,14 +118,15 @@ impl<'a> NewestStop<'a> {
 
     /// Whether another stop's hook was started after this one. A start in the future is a clock that jumped back.
     fn is_older_than(&self, other: &Mark) -> bool {
-        (self.mark.started_ms + 1..=Timestamp::now().as_millisecond()).contains(&other.started_ms)
+        (self.mark.started_ms.saturating_add(1)..=crate::clock::now().as_millisecond())
+            .contains(&other.started_ms)
     }
 }
 
 /// Names a stop by what its hooks are told, all of them the same. The transcript's length is no part of it: it grows
 /// while two hooks of one stop are being started. Clients before 2.1.145 send no prompt's id; two stops of theirs with
 /// the same words are one, and the first audit finds by itself that the session has moved on.
-fn stop_name(input: &HookInput) -> String {
+pub fn stop_name(input: &HookInput) -> String {
     let mut name = ContentId::default();
     for part in [&input.prompt_id, &input.last_assistant_message] {
         name.add(part.as_deref().unwrap_or_default());
@@ -150,7 +150,7 @@ mod tests {
     }
 
     fn now() -> i64 {
-        Timestamp::now().as_millisecond()
+        crate::clock::now().as_millisecond()
     }
 
     #[test]

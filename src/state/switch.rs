@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{StateFolder, read_json, update_json, write_json};
+use super::sealed::is_sealed;
+use super::{Shell, StateFolder, read_cache, read_json, update_json, write_json};
 use crate::client::settings::registration::Created;
 use crate::ids::ContentId;
 
@@ -26,14 +27,25 @@ pub struct Switches {
 pub struct Thrown {
     /// When, in milliseconds since 1970.
     pub at_ms: i64,
-    /// At a terminal, where no agent types.
-    pub at_terminal: bool,
+    /// By a command of a session of the client.
+    pub in_session: bool,
+    /// The shell in whose terminal it was typed.
+    pub shell: Option<Shell>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SwitchedOff {
     pub what: String,
     pub thrown: Thrown,
+    /// Whether punchlist wrote it, and nobody changed it since.
+    pub is_ours: bool,
+}
+
+impl SwitchedOff {
+    /// Whether a person threw it: in a terminal that is open still, and that no agent opened.
+    pub fn is_persons(&self) -> bool {
+        self.is_ours && !self.thrown.in_session && self.thrown.shell.is_some_and(Shell::is_a_persons)
+    }
 }
 
 /// A session that was switched off longer ago than this is over.
@@ -47,19 +59,19 @@ impl Switches {
         self.projects.keys().filter(covers).cloned().collect()
     }
 
-    fn of_stop(&self, project: &Path, session: &str) -> Option<SwitchedOff> {
+    fn of_stop(&self, project: &Path, session: &str, is_ours: bool) -> Option<SwitchedOff> {
         let by_session = self.sessions.iter().find(|(start, _)| session.starts_with(start.as_str()));
         if let Some((_, thrown)) = by_session {
-            return Some(SwitchedOff { what: "for this session".into(), thrown: *thrown });
+            return Some(SwitchedOff { what: "for this session".into(), thrown: *thrown, is_ours });
         }
         let folder = self.covering(project).pop()?;
         let thrown = self.projects.get(&folder).copied().unwrap_or_default();
-        Some(SwitchedOff { what: format!("for {}", folder.display()), thrown })
+        Some(SwitchedOff { what: format!("for {}", folder.display()), thrown, is_ours })
     }
 }
 
 impl StateFolder {
-    fn switch_file(&self) -> PathBuf {
+    pub fn switch_file(&self) -> PathBuf {
         self.root.join("off.json")
     }
 
@@ -70,14 +82,16 @@ impl StateFolder {
 
     /// What lets the stops of this session through, if anything does.
     pub fn switched_off(&self, project: &Path, session: &str) -> Option<SwitchedOff> {
-        read_json::<Switches>(&self.switch_file())?.of_stop(project, session)
+        let bytes = read_cache(&self.switch_file());
+        let switches: Switches = serde_json::from_slice(&bytes).ok()?;
+        switches.of_stop(project, session, is_sealed(&bytes))
     }
 
     /// Throws switches. Whoever else does the same waits for its turn.
     pub fn throw<T>(&self, now_ms: i64, change: impl FnOnce(&mut Switches) -> T) -> io::Result<T> {
-        update_json(&self.switch_file(), |switches: &mut Switches| {
+        update_json(&self.switch_file(), true, |switches: &mut Switches| {
             let result = change(switches);
-            switches.sessions.retain(|_, thrown| now_ms - thrown.at_ms < FORGET_MS);
+            switches.sessions.retain(|_, thrown| now_ms.saturating_sub(thrown.at_ms) < FORGET_MS);
             result
         })
     }
@@ -108,7 +122,7 @@ impl StateFolder {
 mod tests {
     use super::*;
 
-    const NOW: Thrown = Thrown { at_ms: 1_000, at_terminal: true };
+    const NOW: Thrown = Thrown { at_ms: 1_000, in_session: false, shell: None };
 
     #[test]
     fn a_folder_is_off_with_all_that_is_in_it_and_nothing_beside_it() {
@@ -127,7 +141,11 @@ mod tests {
         let state = StateFolder::at(folder.path());
         state.throw(1_000, |all| all.sessions.insert("3f2a".into(), NOW)).expect("thrown");
         let off = state.switched_off(Path::new("/w"), "3f2a-77");
-        assert_eq!(off, Some(SwitchedOff { what: "for this session".into(), thrown: NOW }));
+        assert_eq!(off, Some(SwitchedOff { what: "for this session".into(), thrown: NOW, is_ours: true }));
+        let file = state.switch_file();
+        let by_hand = fs::read_to_string(&file).expect("there").replace("1000", "2000");
+        fs::write(&file, by_hand).expect("written");
+        assert!(state.switched_off(Path::new("/w"), "3f2a-77").is_some_and(|off| !off.is_ours));
         assert_eq!(state.switched_off(Path::new("/w"), "4f2a-77"), None);
     }
 
@@ -149,7 +167,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let state = StateFolder::at(folder.path());
         state.throw(1_000, |all| all.sessions.insert("old".into(), NOW)).expect("thrown");
-        let later = Thrown { at_ms: 2_000 + FORGET_MS, at_terminal: true };
+        let later = Thrown { at_ms: 2_000 + FORGET_MS, ..NOW };
         state.throw(later.at_ms, |all| all.sessions.insert("new".into(), later)).expect("thrown");
         assert_eq!(state.switches().sessions.into_keys().collect::<Vec<_>>(), ["new"]);
     }

@@ -7,7 +7,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use super::{Lookup, LookupOutcome, find_in_json};
-use crate::files::open_regular;
+use crate::files::open_real;
 
 const MAX_BYTES: u64 = 8 << 20;
 
@@ -25,12 +25,11 @@ pub(super) fn find_pending(lookup: &Lookup<'_>) -> LookupOutcome {
     let path = lookup.project.join(&filled);
     let is_for_asker = Lookup::names_query(&named);
     let failed = |why: String| LookupOutcome::Failed(format!("{}: {why}", path.display()));
-    if Path::new(&filled).is_relative() && leads_out(&path, lookup.project) {
-        return failed("it leads out of the project, and is not read".into());
-    }
+    // An absolute path may be anywhere.
+    let within = Path::new(&filled).is_relative().then_some(lookup.project);
     let mut waits = RETRY_AFTER.into_iter();
     loop {
-        let looked = match read(&path) {
+        let looked = match read(&path, within) {
             Ok(bytes) => find_in_json(lookup, &bytes, is_for_asker),
             Err(error) if error.kind() == ErrorKind::NotFound => return LookupOutcome::NoFile,
             Err(error) => Err(error.to_string()),
@@ -43,21 +42,19 @@ pub(super) fn find_pending(lookup: &Lookup<'_>) -> LookupOutcome {
     }
 }
 
-fn read(path: &Path) -> io::Result<Vec<u8>> {
+fn read(path: &Path, within: Option<&Path>) -> io::Result<Vec<u8>> {
+    let real = std::fs::canonicalize(path)?;
+    let is_inside =
+        |folder: &Path| std::fs::canonicalize(folder).is_ok_and(|folder| real.starts_with(folder));
+    if !within.is_none_or(is_inside) {
+        return Err(io::Error::other("it leads out of the project, and is not read"));
+    }
     let mut bytes = Vec::new();
-    open_regular(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    open_real(&real)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err(io::Error::other("longer than 8 MB"));
     }
     Ok(bytes)
-}
-
-/// Whether a link leads out of the project.
-fn leads_out(path: &Path, project: &Path) -> bool {
-    let (Ok(path), Ok(project)) = (std::fs::canonicalize(path), std::fs::canonicalize(project)) else {
-        return false;
-    };
-    !path.starts_with(project)
 }
 
 #[cfg(test)]

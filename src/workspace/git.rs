@@ -5,20 +5,23 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::child::{self, Ending, Job};
+use super::sealed_git::{SealedGit, top};
+use crate::ids::random_fence;
 
-const DEADLINE: Duration = Duration::from_secs(2);
-const OUTPUT_CAP: usize = 16 << 20;
 /// How many commits of a session are read.
 const MAX_COMMITS: usize = 60;
 /// How many commits of the branch are read to find the one before a session.
 const MAX_HISTORY: usize = 1_000;
 /// Clocks of a transcript and of git may differ by a little, and a stop comes after the last row.
 const SLACK: i64 = 120;
+
+/// No program of the repository's for a diff.
+const RUNS_NOTHING: &[&str] = &["--no-ext-diff", "--no-textconv", ONLY_OWN_FILES];
+/// A submodule's files would be compared by another git, with the submodule's own settings.
+pub(crate) const ONLY_OWN_FILES: &str = "--ignore-submodules=dirty";
 
 /// What git says of the workspace as a whole.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -92,38 +95,17 @@ pub enum Change {
 }
 
 impl Repository {
-    /// Whether a commit of the session, on whatever branch, has the file.
-    pub fn has_committed(&self, path: &str) -> bool {
-        self.commits.iter().any(|commit| commit.files.iter().any(|file| file == path))
+    /// The files that the commits of the session, on whatever branch, have.
+    pub fn committed(&self) -> HashSet<&str> {
+        self.commits.iter().flat_map(|commit| &commit.files).map(String::as_str).collect()
     }
-}
-
-/// Runs git in `root` with these arguments; returns what it printed, if it ended well.
-pub(crate) fn git(root: &Path, args: &[&str], stdin: String) -> Option<Vec<u8>> {
-    let options = ["-c", "core.fsmonitor=false", "-c", "core.quotePath=false"];
-    let ended = child::run(Job {
-        program: PathBuf::from("git"),
-        args: options.iter().chain(args).map(Into::into).collect(),
-        cwd: root.to_path_buf(),
-        env_set: vec![
-            ("GIT_OPTIONAL_LOCKS".into(), "0".into()),
-            ("GIT_TERMINAL_PROMPT".into(), "0".into()),
-            // A partial clone would fetch what it lacks.
-            ("GIT_NO_LAZY_FETCH".into(), "1".into()),
-        ],
-        env_unset: Vec::new(),
-        stdin: stdin.into_bytes(),
-        deadline: DEADLINE,
-        stdout_cap: OUTPUT_CAP,
-        stderr_cap: 1 << 10,
-    });
-    matches!(ended.how, Ending::Exited(0)).then_some(ended.stdout)
 }
 
 /// Git in one workspace. What does not depend on a session is asked once, for all of its sessions.
 #[derive(Debug)]
 pub struct Git {
     root: PathBuf,
+    sealed: SealedGit,
     /// The state of the working tree; `None` where there is no repository.
     status: OnceLock<Option<Repository>>,
     /// When each of the newest commits of the branch was made and which it is, newest first.
@@ -133,7 +115,8 @@ pub struct Git {
 impl Git {
     /// Git in the workspace at `root`.
     pub fn new(root: PathBuf) -> Self {
-        Self { root, status: OnceLock::new(), history: OnceLock::new() }
+        let sealed = SealedGit::new(root.clone());
+        Self { root, sealed, status: OnceLock::new(), history: OnceLock::new() }
     }
 
     /// Returns the text that each of these files had in a commit, for those that were in it. The
@@ -175,7 +158,7 @@ impl Git {
 
     /// Returns when the newest commit was made, in seconds since 1970.
     pub fn newest_commit(&self) -> Option<i64> {
-        self.ask(&["log", "-1", "--format=%ct"])?.trim().parse().ok()
+        self.ask(&["log", "-1", "--no-show-signature", "--format=%ct"])?.trim().parse().ok()
     }
 
     /// Returns what git says for a session that lasted from `started` to `ended`, as the client
@@ -192,7 +175,8 @@ impl Git {
         let empty_tree = || self.ask(&["hash-object", "-t", "tree", "--stdin"]);
         if let Some(against) = base.clone().or_else(empty_tree) {
             let against = against.trim();
-            let diff = ["diff", "--name-status", "-z", "--no-renames", "--relative", against, "--", "."];
+            let diff = ["diff", "--name-status", "-z", "--no-renames", "--relative"];
+            let diff = [&diff[..], RUNS_NOTHING, &[against, "--", "."]].concat();
             repository.changed = self.ask(&diff).map(|printed| parse_diff(&printed)).unwrap_or_default();
         }
         let untracked = repository.uncommitted.iter().filter(|file| file.letters == "??");
@@ -204,12 +188,15 @@ impl Git {
     /// The branch, what is not committed and what is stashed.
     fn ask_status(&self) -> Option<Repository> {
         let status = ["status", "--porcelain=v2", "--branch", "--show-stash", "-z", "--no-renames"];
+        let status = [&status[..], &[ONLY_OWN_FILES]].concat();
         let all = [&status[..], &["--untracked-files=all", "--", "."]].concat();
         let few = [&status[..], &["--", "."]].concat();
         let printed = self.ask(&all).or_else(|| self.ask(&few))?;
         let (mut repository, has_stash) = parse_status(&printed, &prefix(&self.root));
         if has_stash {
-            let printed = self.ask(&["stash", "list", "--format=%gd%x00%ct%x00%s"]);
+            // `stash list` would start another git for it.
+            let log = ["log", "--walk-reflogs", "--first-parent", "--no-show-signature"];
+            let printed = self.ask(&[&log[..], &["--format=%gd%x00%ct%x00%s", "refs/stash", "--"]].concat());
             repository.stashes = printed.map(|printed| parse_stashes(&printed)).unwrap_or_default();
         }
         Some(repository)
@@ -221,10 +208,14 @@ impl Git {
         let until = ended.and_then(seconds).map_or(i64::MAX, |ended| ended.saturating_add(SLACK));
         let since = format!("--since={}", git_time(started));
         let max = MAX_COMMITS.to_string();
-        let format = "--format=%x01%h%x00%ct%x00%s";
+        // A subject can hold any sign, and so none would tell where the next commit begins.
+        let mark = random_fence();
+        let format = format!("--format={mark}%h%x00%ct%x00%s");
         let log = |which: &str| {
-            let printed = self.ask(&["log", "-n", &max, &since, format, "--name-only", "--relative", which]);
-            printed.map(|printed| parse_log(&printed, until)).unwrap_or_default()
+            let log =
+                ["log", "-n", &max, &since, &format, "--name-only", "--relative", "--no-show-signature"];
+            let printed = self.ask(&[&log[..], RUNS_NOTHING, &[which]].concat());
+            printed.map(|printed| parse_log(&printed, &mark, until)).unwrap_or_default()
         };
         let on_branch = log("HEAD");
         let mut commits = log("--branches");
@@ -238,9 +229,9 @@ impl Git {
         commits
     }
 
-    /// Runs git, unless there is no repository: many sessions of such a folder may be audited.
+    /// Runs git; returns what it printed, if it ended well.
     fn run(&self, args: &[&str], stdin: String) -> Option<Vec<u8>> {
-        top(&self.root).and_then(|_| git(&self.root, args, stdin))
+        self.sealed.run(args, stdin).filter(|(code, _)| *code == 0).map(|(_, printed)| printed)
     }
 
     fn ask(&self, args: &[&str]) -> Option<String> {
@@ -256,11 +247,6 @@ fn git_time(seconds: i64) -> String {
 
 fn seconds(time: &str) -> Option<i64> {
     time.parse::<Timestamp>().ok().map(Timestamp::as_second)
-}
-
-/// Returns the top folder of the repository around `root`.
-fn top(root: &Path) -> Option<&Path> {
-    root.ancestors().find(|folder| folder.join(".git").exists())
 }
 
 /// The path from the repository's top to `root`, with a slash at its end; empty at the top itself.
@@ -325,10 +311,10 @@ fn parse_diff(printed: &str) -> BTreeMap<String, Change> {
     changed
 }
 
-/// Reads our log format: a line for each commit, then the names of its files.
-fn parse_log(printed: &str, until: i64) -> Vec<Commit> {
+/// Reads our log format: for each commit the mark and a line, then the names of its files.
+fn parse_log(printed: &str, mark: &str, until: i64) -> Vec<Commit> {
     let mut commits: Vec<Commit> = Vec::new();
-    for part in printed.split('\u{1}').skip(1) {
+    for part in printed.split(mark).skip(1) {
         let mut lines = part.lines();
         let mut head = lines.next().unwrap_or_default().split('\0');
         let (Some(id), Some(Ok(time)), Some(subject)) =
@@ -417,12 +403,12 @@ mod tests {
 
     #[test]
     fn commits_after_the_session_do_not_count() {
-        let printed = "\u{1}c\x00300\0late\n\nlate.rs\n\u{1}b\x00200\0Add a\n\na.rs\nb c.rs\n\u{1}a\x00100\0First\n\na.rs\n";
-        let commits = parse_log(printed, 250);
+        let printed = "MARKc\x00300\0late\n\nlate.rs\nMARKb\x00200\0Add a\n\na.rs\nb c.rs\nMARKa\x00100\0First\n\na.rs\n";
+        let commits = parse_log(printed, "MARK", 250);
         let read: Vec<_> =
             commits.iter().map(|c| (c.id.as_str(), c.subject.as_str(), c.files.len())).collect();
         assert_eq!(read, [("b", "Add a", 2), ("a", "First", 1)]);
-        assert!(parse_log("", 250).is_empty());
+        assert!(parse_log("", "MARK", 250).is_empty());
     }
 
     #[test]

@@ -1,21 +1,27 @@
-//! Files by glob: takes folders and globs, gives the regular files that fit, newest first. Touches the disk; must not open a
-//! file, and must not give one outside of the project for a glob that counts from the project's folder on, whatever links say.
+//! Files by glob: takes folders and globs, gives the regular files that fit, newest first, and their text. Touches the disk; must
+//! not give a file outside of the project for a glob that counts from the project's folder on, whatever links say, nor a
+//! secret one's text.
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use walkdir::WalkDir;
 
+use crate::files::open_real;
 use crate::globs::FileGlob;
+use crate::redact::is_secret_file;
+use crate::workspace::hard_links::HardLinks;
 use crate::workspace::{NOT_SEARCHED, walk};
 
 /// How many entries below a glob's folder are looked at: who starts a session waits for it.
 const MOST_ENTRIES: usize = 20_000;
 
 /// A file that fits.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Globbed {
     /// Where it really is.
     pub path: PathBuf,
@@ -23,11 +29,31 @@ pub struct Globbed {
     pub name: String,
     /// When it was changed.
     pub modified: SystemTime,
+    /// The project's files with several names; `None` for a file outside of it, which the person named.
+    hard_links: Option<Arc<HardLinks>>,
+}
+
+impl Globbed {
+    /// Returns at most so many bytes of its start; `None` where it is a kind of file that holds secrets.
+    pub fn start(&self, most: u64) -> io::Result<Option<Vec<u8>>> {
+        if is_secret_file(&self.path) || is_secret_file(Path::new(&self.name)) {
+            return Ok(None);
+        }
+        let file = open_real(&self.path)?;
+        let meta = file.metadata()?;
+        if self.hard_links.as_ref().is_some_and(|links| links.may_be_secret(&meta)) {
+            return Ok(None);
+        }
+        let mut bytes = Vec::new();
+        file.take(most).read_to_end(&mut bytes)?;
+        Ok(Some(bytes))
+    }
 }
 
 /// The files that fit, newest first; those of the same age by name. `home` is what `~` stands for.
 pub fn globbed(project: &Path, home: Option<&Path>, globs: &[String]) -> Vec<Globbed> {
     let Ok(root) = fs::canonicalize(project) else { return Vec::new() };
+    let hard_links = Arc::new(HardLinks::below(root.clone()));
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
     for glob in globs {
@@ -43,6 +69,7 @@ pub fn globbed(project: &Path, home: Option<&Path>, globs: &[String]) -> Vec<Glo
             }
             let name = path.strip_prefix(&root).unwrap_or(&path).to_string_lossy().into_owned();
             found.push(Globbed {
+                hard_links: real.starts_with(&root).then(|| hard_links.clone()),
                 path: real,
                 name,
                 modified: meta.modified().unwrap_or(SystemTime::UNIX_EPOCH),
@@ -102,6 +129,29 @@ mod tests {
         assert_eq!(names(&folder, &["docs/**/*.md"]), ["docs/b.md", "docs/deep/c.md"]);
         assert_eq!(names(&folder, &["docs/target/*", "docs"]), ["docs/target/d.md"]);
         assert_eq!(names(&folder, &[]), Vec::<String>::new());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_secret_file_has_no_text_under_whatever_name() {
+        let folder = folder(&["w/.env", "w/a.md", "home/mine.md"]);
+        fs::hard_link(folder.root().join(".env"), folder.root().join("notes.md")).expect("linked");
+        fs::hard_link(folder.path().join("home/mine.md"), folder.path().join("home/same.md"))
+            .expect("linked");
+        let globs = ["*.md", ".env", "~/mine.md"].map(str::to_owned);
+        let mut read: Vec<(String, bool)> =
+            globbed(&folder.root(), Some(&folder.path().join("home")), &globs)
+                .iter()
+                .map(|file| {
+                    (
+                        file.name.rsplit('/').next().unwrap_or_default().to_owned(),
+                        file.start(9).expect("read").is_some(),
+                    )
+                })
+                .collect();
+        read.sort();
+        let expected = [(".env", false), ("a.md", true), ("mine.md", true), ("notes.md", false)];
+        assert_eq!(read, expected.map(|(name, has_text)| (name.to_owned(), has_text)));
     }
 
     #[test]

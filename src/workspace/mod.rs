@@ -1,10 +1,15 @@
 //! The workspace: takes paths as people and agents write them, says what is there. The only part of
 //! an audit that reads files of the workspace. Must not read anything outside the workspace and the
 //! client's plan folders, must not follow a link out of them, and must not judge.
+//!
+//! A link is followed once, when a path is located: what it leads to has to be inside. From then on the real
+//! path counts, and a link that somebody puts into it meanwhile is not followed.
 
 pub mod file_cache;
 pub mod git;
 pub mod glob_files;
+pub(crate) mod hard_links;
+pub(crate) mod sealed_git;
 
 use std::collections::HashMap;
 use std::fs;
@@ -18,13 +23,16 @@ use walkdir::{DirEntry, WalkDir};
 
 use self::file_cache::Stamp;
 use self::git::Git;
-use crate::files::{inode_of, open_regular};
+use self::hard_links::HardLinks;
+use crate::files::{inode_of, look_at_real, open_real};
 use crate::redact::is_secret_file;
 
 /// The most that is read of one file.
-const READ_CAP: u64 = 1 << 20;
+pub(crate) const READ_CAP: u64 = 1 << 20;
 /// How many entries of the workspace are looked at to find a file that is not where it was said to be.
 const SEARCH_CAP: usize = 200_000;
+/// What is said of a file that is not where it was said to be, where the search ended before it was over.
+pub const TOO_LARGE: &str = "not there, and the workspace is too large to search";
 /// Folders that hold nobody's own work.
 pub(crate) const NOT_SEARCHED: &[&str] =
     &[".git", ".hg", ".jj", "node_modules", "target", ".venv", "venv", "__pycache__", "dist"];
@@ -63,6 +71,9 @@ pub enum Body {
     Unreadable(String),
 }
 
+/// A file that was changed: its name, its length, and when that was in nanoseconds since 1970.
+pub type ChangedFile = (String, (u64, u128));
+
 /// A place in the workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Place {
@@ -80,6 +91,9 @@ pub struct Workspace {
     home: Option<PathBuf>,
     plan_folders: Vec<PathBuf>,
     git: Git,
+    hard_links: HardLinks,
+    /// How many entries are looked at to find a file that is not where it was said to be.
+    search_cap: usize,
 }
 
 impl Workspace {
@@ -89,11 +103,20 @@ impl Workspace {
         let root = real(root);
         Self {
             git: Git::new(root.clone()),
+            hard_links: HardLinks::below(root.clone()),
+            search_cap: SEARCH_CAP,
             root,
             cwd: real(cwd),
             home,
             plan_folders: plan_folders.iter().map(|folder| real(folder)).collect(),
         }
+    }
+
+    /// The same with a search that ends sooner.
+    #[cfg(any(test, feature = "testing"))]
+    #[must_use]
+    pub fn searching(self, search_cap: usize) -> Self {
+        Self { search_cap, ..self }
     }
 
     /// Git in the workspace.
@@ -150,15 +173,12 @@ impl Workspace {
     /// not, or that can't be told. One walk for all of them: plans often name paths relative to a package of
     /// a larger repository.
     pub fn look_elsewhere(&self, missing: &[String]) -> HashMap<String, FileState> {
-        self.search(missing, SEARCH_CAP)
-    }
-
-    fn search(&self, missing: &[String], most: usize) -> HashMap<String, FileState> {
+        let most = self.search_cap;
         let mut wanted: HashMap<String, Vec<(&String, String)>> = HashMap::new();
         for path in missing {
             let tail = folded(path.trim_start_matches("./").trim_start_matches('/'));
             let name = tail.rsplit(['/', '\\']).next().unwrap_or(&tail).to_owned();
-            wanted.entry(name).or_default().push((path, tail));
+            wanted.entry(name).or_default().push((path, format!("/{tail}")));
         }
         if wanted.is_empty() {
             return HashMap::new();
@@ -172,18 +192,16 @@ impl Workspace {
             seen += 1;
             let Some(paths) = wanted.get(&folded(&entry.file_name().to_string_lossy())) else { continue };
             let there = entry.path().strip_prefix(&self.root).unwrap_or(entry.path()).to_string_lossy();
-            let folded_there = folded(&there);
+            let folded_there = format!("/{}", folded(&there));
             for (path, tail) in paths {
-                if folded_there == *tail || folded_there.ends_with(&format!("/{tail}")) {
+                if folded_there.ends_with(tail) {
                     found.entry((*path).clone()).or_insert_with(|| there.clone().into_owned());
                 }
             }
         }
         // One path may be asked for twice.
         let state_of = |path: &String| match found.get(path).cloned() {
-            None if seen >= most => {
-                FileState::Unreadable("not there, and the workspace is too large to search".into())
-            }
+            None if seen >= most => FileState::Unreadable(TOO_LARGE.into()),
             elsewhere => FileState::Missing { elsewhere },
         };
         missing.iter().map(|path| (path.clone(), state_of(path))).collect()
@@ -194,34 +212,43 @@ impl Workspace {
         if is_secret_file(&place.path) || is_secret_file(Path::new(&place.name)) {
             return Body::Secret;
         }
-        body_of(&place.path)
+        let file = match open_real(&place.path).and_then(|file| Ok((file.metadata()?, file))) {
+            Ok((meta, _)) if self.hard_links.may_be_secret(&meta) => return Body::Secret,
+            Ok((_, file)) => file,
+            Err(error) => return Body::Unreadable(error.to_string()),
+        };
+        body_of(file)
     }
 
     /// What tells whether a file is as it was.
     pub fn stamp(&self, place: &Place) -> Option<Stamp> {
-        let meta = fs::metadata(&place.path).ok()?;
+        let meta = look_at_real(&place.path).ok()?;
         Some(Stamp { inode: inode_of(&meta), bytes: meta.len(), changed_ns: changed_ns(&meta)? })
     }
 
-    /// The files that were changed since a time, which is in the client's words, each with its length and when it was changed. A
-    /// walk of bounded length, past the folders that hold nobody's own work.
-    pub fn changed_since(&self, time: Option<&str>) -> Vec<(String, (u64, u128))> {
+    /// The files that were changed since a time, which is in the client's words, each with its length and when it was changed; and
+    /// whether those are all. A walk of bounded length, past the folders that hold nobody's own work.
+    pub fn changed_since(&self, time: Option<&str>) -> (Vec<ChangedFile>, bool) {
+        let mut seen = 0;
         let since = time.and_then(|time| time.parse::<jiff::Timestamp>().ok());
         let Some(since) = since.and_then(|since| u128::try_from(since.as_nanosecond()).ok()) else {
-            return Vec::new();
+            return (Vec::new(), true);
         };
         let file = |entry: DirEntry| {
+            seen += 1;
             let meta = entry.metadata().ok().filter(fs::Metadata::is_file)?;
             let changed = changed_ns(&meta).filter(|changed| *changed >= since)?;
             let name = entry.path().strip_prefix(&self.root).unwrap_or(entry.path()).to_string_lossy();
             Some((name.into_owned(), (meta.len(), changed)))
         };
-        walk(WalkDir::new(&self.root), NOT_SEARCHED, SEARCH_CAP).filter_map(file).collect()
+        let most = self.search_cap;
+        let changed = walk(WalkDir::new(&self.root), NOT_SEARCHED, most).filter_map(file).collect();
+        (changed, seen < most)
     }
 
     /// Whether a file was last changed before a time, which is in the client's words.
     pub fn is_older(&self, place: &Place, time: Option<&str>) -> bool {
-        let changed = fs::metadata(&place.path).and_then(|meta| meta.modified()).ok();
+        let changed = look_at_real(&place.path).and_then(|meta| meta.modified()).ok();
         let changed = changed.and_then(|changed| jiff::Timestamp::try_from(changed).ok());
         let time = time.and_then(|time| time.parse::<jiff::Timestamp>().ok());
         matches!((changed, time), (Some(changed), Some(time)) if changed < time)
@@ -299,7 +326,7 @@ fn changed_ns(meta: &fs::Metadata) -> Option<u128> {
 }
 
 fn state_of(path: &Path) -> FileState {
-    match fs::metadata(path) {
+    match look_at_real(path) {
         Ok(meta) if meta.is_file() => FileState::File { bytes: meta.len() },
         Ok(meta) if meta.is_dir() => FileState::Folder,
         Ok(_) => FileState::Unreadable("not a regular file".into()),
@@ -314,9 +341,9 @@ fn state_of(path: &Path) -> FileState {
 /// How much of a file tells whether it is text.
 const HEAD: usize = 8_000;
 
-fn body_of(path: &Path) -> Body {
+fn body_of(file: fs::File) -> Body {
     let mut bytes = Vec::new();
-    match open_regular(path).and_then(|file| file.take(READ_CAP + 1).read_to_end(&mut bytes)) {
+    match file.take(READ_CAP + 1).read_to_end(&mut bytes) {
         Ok(_) if bytes[..bytes.len().min(HEAD)].contains(&0) => Body::Binary,
         Ok(read) if read as u64 > READ_CAP => {
             bytes.pop();
@@ -406,6 +433,28 @@ mod tests {
         assert_eq!(workspace.body(&workspace.locate("notes.txt").expect("inside")), Body::Secret);
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn a_hard_link_to_a_secret_file_or_to_one_that_is_elsewhere_is_secret() {
+        let folder = Folder::around(&[
+            ("w/.env", "K=1"),
+            ("w/lib/a.txt", "both names are here"),
+            ("elsewhere", "K=2"),
+            ("w/b.txt", "one"),
+        ]);
+        for (from, to) in
+            [("w/.env", "w/notes.txt"), ("w/lib/a.txt", "w/node_modules/a.txt"), ("elsewhere", "w/c.txt")]
+        {
+            fs::create_dir_all(folder.path().join(to).parent().expect("a folder")).expect("made");
+            fs::hard_link(folder.path().join(from), folder.path().join(to)).expect("linked");
+        }
+        let workspace = folder.workspace();
+        let body = |name: &str| workspace.body(&workspace.locate(name).expect("inside"));
+        assert_eq!((body("notes.txt"), body("c.txt")), (Body::Secret, Body::Secret));
+        assert_eq!(body("lib/a.txt"), Body::Text("both names are here".into()));
+        assert_eq!(body("b.txt"), Body::Text("one".into()));
+    }
+
     #[test]
     fn a_file_that_stands_deeper_is_found() {
         let folder = Folder::around(&[("w/pkg/api/src/a.ts", "x"), ("w/node_modules/src/b.ts", "x")]);
@@ -430,8 +479,9 @@ mod tests {
     fn a_search_that_was_cut_proves_nothing() {
         let folder = Folder::around(&[("w/1", "x"), ("w/2", "x"), ("w/3", "x")]);
         let missing = ["src/a.ts".to_owned()];
-        let cut = FileState::Unreadable("not there, and the workspace is too large to search".into());
-        assert_eq!(folder.workspace().search(&missing, 2), HashMap::from([(missing[0].clone(), cut)]));
+        let cut = FileState::Unreadable(TOO_LARGE.into());
+        let found = folder.workspace().searching(2).look_elsewhere(&missing);
+        assert_eq!(found, HashMap::from([(missing[0].clone(), cut)]));
     }
 
     #[test]

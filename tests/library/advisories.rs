@@ -293,8 +293,6 @@ fn the_persons_switch_in_the_agents_hand_is_told() {
 fn the_persons_leave_from_the_agents_hand_is_told() {
     for line in ["punchlist allow --yes", "cd /w && ~/.cargo/bin/punchlist allow --yes"] {
         assert_eq!(kinds_of(line), [AdvisoryKind::GaveLeave], "{line}");
-        let evidence = evidence_of(&["Mend the parser."], &[line], Vec::new());
-        assert_eq!(switched_off_by(&evidence.session), None, "it is no switch");
     }
     for line in [
         "punchlist allow",
@@ -311,45 +309,12 @@ fn the_persons_leave_from_the_agents_hand_is_told() {
 }
 
 #[test]
-fn the_switch_in_a_file_is_told_of_whoever_wrote_it() {
-    for line in [
-        "printf '[audit]\\nenabled = false\\n' > .claude/punchlist.toml",
-        "echo 'audit.enabled=false' >> /w/.claude/punchlist.toml",
-        "echo '[audit]\nenabled = false' | tee ~/.config/punchlist/config.toml",
-        "sed -i 's/enabled = true/enabled = false/' .claude/punchlist.toml",
-        "cat > .claude/settings.local.json <<'EOF'\n{\"env\": {\"PUNCHLIST_OFF\": \"1\"}}\nEOF",
-        "jq '.env.PUNCHLIST_OFF = \"1\"' .claude/settings.json > x && mv x .claude/settings.json",
-        "python3 - <<'E'\nopen('.claude/settings.json','w').write('{\"disableAllHooks\": true}')\nE",
-    ] {
-        assert_eq!(kinds_of(line), [AdvisoryKind::SwitchedOff], "{line}");
-    }
-    for line in [
-        "grep -n 'enabled = false' .claude/punchlist.toml",
-        "echo '[audit]\nmax_blocks = 2' > .claude/punchlist.toml",
-        "echo '[audit]\nenabled = false' > docs/example/punchlist.toml",
-        "sed -i 's/enabled = false/enabled = true/' .claude/settings.json",
-        "git commit -m 'say that enabled = false stands in .claude/punchlist.toml'",
-        "echo '{\"env\": {\"PUNCHLIST_OFF\": \"0\"}}' > .claude/settings.json",
-    ] {
-        assert_eq!(kinds_of(line), [], "{line}");
-    }
-    let edited = |path: &str, old: &str, new: &str| {
-        let evidence = evidence_of(&["Add the parser."], &[], vec![change(path, 3, old, new)]);
-        let told = advisories(&evidence).pop();
-        told.map(|advisory| (advisory.kind, advisory.evidence))
-    };
-    let told = |evidence: &str| Some((AdvisoryKind::SwitchedOff, evidence.to_owned()));
-    let off = "{\n  \"env\": {\n    \"PUNCHLIST_OFF\": \"1\"\n  }\n}\n";
-    assert_eq!(
-        edited(".claude/settings.json", "", off),
-        told(".claude/settings.json: \"PUNCHLIST_OFF\": \"1\"")
-    );
-    let toml = ".claude/punchlist.toml";
-    assert_eq!(
-        edited(toml, "enabled = true", "enabled = false"),
-        told(".claude/punchlist.toml: enabled = false")
-    );
-    assert_eq!(edited(toml, "enabled = false\nmax_blocks = 1", "enabled = false\nmax_blocks = 2"), None);
-    assert_eq!(edited(toml, "", "[audit]\n# enabled = false\n"), None);
-    assert_eq!(edited("src/settings.json", "", off), None);
+fn a_bound_that_was_hit_is_told() {
+    use punchlist::evidence::Limit;
+    let limits = vec![Limit::Names(3), Limit::Search];
+    let told = advisories(&Evidence { limits, ..evidence_of(&[], &[], Vec::new()) });
+    let expected =
+        "3 more paths are named than are looked at; the workspace has more files than are searched";
+    assert_eq!((told[0].kind, told[0].evidence.as_str()), (AdvisoryKind::LimitReached, expected));
+    assert_eq!(told[0].text, "There is more than was looked at, and what was not looked at may be wrong.");
 }

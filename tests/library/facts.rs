@@ -297,3 +297,31 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn a_step_that_names_a_thousand_commands_makes_short_findings_and_few() {
+    let lines: Vec<String> = (0..1_000).map(|number| format!("make part{number}")).collect();
+    let step: String = lines.iter().map(|line| format!("`{line}` ")).collect();
+    let mut evidence = ticks(&format!("- [x] Run {step}\n"), Vec::new());
+    evidence.session.commands =
+        lines.iter().enumerate().map(|(at, line)| failed(line, at + 2, "no")).collect();
+    let found = facts(&evidence);
+    assert_eq!(found.len(), MOST);
+    assert!(serde_json::to_string(&found).expect("JSON").len() < 30_000);
+}
+
+#[test]
+fn ten_thousand_ticked_files_are_looked_up_at_once() {
+    let names: Vec<String> = (0..10_000).map(|number| format!("src/f{number}.rs")).collect();
+    let steps: String = names.iter().map(|name| format!("- [x] Create `{name}`\n")).collect();
+    // Each has a namesake that the session wrote, so that none is a finding and all are looked at.
+    let there = |name: &String| FileEvidence {
+        change: FileChange::Created,
+        ..file(&name.replace(".rs", ".ts"), FileState::File { bytes: 1 })
+    };
+    let files = names.iter().map(|name| no_file(name)).chain(names.iter().map(there)).collect();
+    let evidence = ticks(&steps, files);
+    let begun = std::time::Instant::now();
+    assert_eq!(facts(&evidence), []);
+    assert!(begun.elapsed() < std::time::Duration::from_secs(20), "{:?}", begun.elapsed());
+}

@@ -98,3 +98,16 @@ fn every_form_of_a_path_is_read() {
     let names: Vec<_> = needed_modules(&code).into_iter().collect();
     assert_eq!(names, ["log", "plan", "shell", "text"]);
 }
+
+/// A clock that stands where no calendar goes makes `Timestamp::now` panic.
+#[test]
+fn the_time_of_day_is_asked_for_in_one_place() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let asks = |path: &Path| {
+        let code = product_code(&fs::read_to_string(path).expect("a source file"));
+        code.contains("Timestamp::now()") || code.contains("Zoned::now()")
+    };
+    let files = WalkDir::new(&src).into_iter().map(|entry| entry.expect("a readable tree").into_path());
+    let asking: Vec<_> = files.filter(|path| path.is_file() && asks(path)).collect();
+    assert_eq!(asking, Vec::<std::path::PathBuf>::new(), "`clock` knows what to do with such a clock");
+}

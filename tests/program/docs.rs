@@ -40,7 +40,7 @@ const FEATURES: &str =
     r#"{"features":[{"id":"F1","passes":false},{"id":"F3","passes":false},{"id":"F4","passes":false}]}"#;
 
 /// Commands of others: who runs them, and the words by which that can be seen there.
-const OTHERS: [(&str, &str, &str); 15] = [
+const OTHERS: [(&str, &str, &str); 19] = [
     ("cargo test", ".ci/run", "cargo test"),
     ("INSTA_UPDATE=always cargo test", ".ci/run", "cargo test"),
     ("PUNCHLIST_BLESS=1 cargo test", ".ci/run", "cargo test"),
@@ -56,6 +56,10 @@ const OTHERS: [(&str, &str, &str); 15] = [
     ("claude -p", "tests/support/rig/client.rs", "\"-p\""),
     (".ci/run", ".github/workflows/ci.yml", ".ci/run"),
     (".ci/clients", ".ci/run", ".ci/clients"),
+    (".ci/fuzz", ".github/workflows/ci.yml", ".ci/fuzz"),
+    ("PUNCHLIST_KILLS=1000 cargo test", "tests/program/killed.rs", "PUNCHLIST_KILLS"),
+    ("PUNCHLIST_SIGNALS=all cargo test", "tests/program/killed.rs", "PUNCHLIST_SIGNALS"),
+    ("PUNCHLIST_FUZZ_ROUNDS=100000 cargo test", "tests/library/fuzz.rs", "PUNCHLIST_FUZZ_ROUNDS"),
 ];
 
 /// What people read.

@@ -36,6 +36,7 @@ mod followup;
 mod gates;
 mod hook;
 mod install;
+mod killed;
 mod log;
 mod page;
 mod past_sessions;

@@ -222,6 +222,11 @@ impl TestProject {
         self.vars.remove(name);
     }
 
+    /// The environment of what is run.
+    pub(crate) fn variables(&self) -> &BTreeMap<String, OsString> {
+        &self.vars
+    }
+
     /// A path in the test.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.root.join(name)
@@ -305,7 +310,7 @@ impl TestProject {
                 fs::write(&transcript, rows).expect("the transcript");
             }
         }
-        command.env_clear().envs(&self.vars).current_dir(&self.workspace);
+        command.env_clear().envs(self.variables()).current_dir(&self.workspace);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let shown = format!("{command:?}");
         let started = Instant::now();

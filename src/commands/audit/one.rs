@@ -173,7 +173,7 @@ fn ask(
         AuditorChoice::None => Ok(prepared.ask_nobody()),
         AuditorChoice::Claude => {
             spinner.set_message(&format!("asking {} for a second opinion", config.auditor.model));
-            let known = StateFolder::find(env);
+            let known = StateFolder::find(env)?;
             let sealed = |model| SealedClient {
                 env,
                 program: config.auditor.client.as_deref(),

@@ -3,7 +3,6 @@
 //! pruned.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
@@ -16,6 +15,7 @@ use crate::files::{inode_of, read_at};
 use crate::log::filter::Filter;
 use crate::log::query::Line;
 use crate::log::{DecisionLog, Note};
+use crate::private_file::{self, Access};
 use crate::render::json;
 use crate::render::listing::{Setting, listing};
 use crate::text::is_harmless;
@@ -108,7 +108,7 @@ fn new_lines(tails: &mut HashMap<PathBuf, Tail>, log: &DecisionLog) -> io::Resul
 
 impl Tail {
     fn read(&mut self, path: &Path, new: &mut Vec<u8>) -> io::Result<()> {
-        let file = File::open(path)?;
+        let file = private_file::open(path, Access::Read)?;
         let meta = file.metadata()?;
         let is_replaced = self.inode != inode_of(&meta) && self.offset > 0;
         if is_replaced || meta.len() < self.offset {

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::time::Duration;
 
-use jiff::Timestamp;
 use serde_json::json;
 
 use super::{Context, Result, output};
@@ -14,7 +13,7 @@ use crate::text::{counted, in_bytes};
 
 pub(super) fn run(args: &PruneArgs, config: &LogConfig, context: &Context<'_>) -> Result {
     let (keep, max_size) = (args.keep.unwrap_or(config.keep), args.max_size.unwrap_or(config.max_size));
-    let pruned = prune(&context.state, keep, max_size, Timestamp::now(), args.dry_run)
+    let pruned = prune(&context.state, keep, max_size, crate::clock::now(), args.dry_run)
         .map_err(|error| format!("{} can't be tidied: {error}", context.state.display()))?;
     if args.json {
         return output::print_json(&as_json(&pruned, args.dry_run));

@@ -2,7 +2,6 @@
 //! and replaces a file only by a page that is whole.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
@@ -13,6 +12,7 @@ use jiff::tz::TimeZone;
 
 use super::{Context, Result, complain, filter_of, output};
 use crate::cli::log::{FilterArgs, ReportArgs};
+use crate::env::Env;
 use crate::exit;
 use crate::files::write_whole;
 use crate::log::artifacts;
@@ -45,10 +45,11 @@ pub(super) fn run(args: &ReportArgs, context: &Context<'_>) -> Result {
     };
     let page = page(&found.decisions, &about, |id| artifacts::snapshot(&context.state, id));
     let Some(file) = file else { return output::print_raw(page.text.as_bytes()) };
-    write_whole(&file, page.text.as_bytes()).map_err(|error| format!("-o {}: {error}", file.display()))?;
+    write_whole(&file, page.text.as_bytes(), false)
+        .map_err(|error| format!("-o {}: {error}", file.display()))?;
     output::print_raw(summary(&page, &file).as_bytes())?;
     if args.open
-        && let Err(why) = open(&file)
+        && let Err(why) = open(&file, context.env)
     {
         complain(&format!(
             "the page can't be opened from here ({why}); open it yourself: {}",
@@ -118,7 +119,7 @@ fn summary(page: &Page, file: &Path) -> String {
 }
 
 /// Opens a file with the system's program for it, and does not wait for it to be closed.
-fn open(file: &Path) -> Result<()> {
+fn open(file: &Path, env: &Env) -> Result<()> {
     let (name, args): (&str, &[&str]) = if cfg!(target_os = "macos") {
         ("open", &[])
     } else if cfg!(windows) {
@@ -127,12 +128,9 @@ fn open(file: &Path) -> Result<()> {
     } else {
         ("xdg-open", &[])
     };
-    let mut command = Command::new(name);
+    let mut command = Command::new(env.program(name).ok_or_else(|| format!("there is no {name}"))?);
     let quiet = command.args(args).arg(file).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut child = quiet.spawn().map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => format!("there is no {name}"),
-        _ => format!("{name}: {error}"),
-    })?;
+    let mut child = quiet.spawn().map_err(|error| format!("{name}: {error}"))?;
     let started = Instant::now();
     while started.elapsed() < OPENING {
         match child.try_wait() {

@@ -4,7 +4,6 @@
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Child, Command};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -90,7 +89,6 @@ impl ClientSession<'_> {
     pub(super) fn run_in_terminal(
         &self,
         on_start: impl FnOnce(u32),
-        interrupted: &AtomicBool,
         is_let_go: &dyn Fn() -> bool,
     ) -> SessionOutcome {
         // A session that is killed can't restore the terminal's modes itself.
@@ -116,7 +114,7 @@ impl ClientSession<'_> {
                 Ok(Some(status)) => break SessionOutcome::Failed(first_part(&status.to_string(), 100)),
                 Err(error) => break SessionOutcome::Failed(error.to_string()),
             }
-            if interrupted.load(Ordering::Relaxed) {
+            if child::interrupted().is_some() {
                 end(&mut child);
                 break SessionOutcome::Interrupted;
             }

@@ -26,7 +26,7 @@ struct LoopContext<'a> {
 
 pub(super) fn run(args: &LoopArgs, config: &Config, env: &Env) -> Result {
     let working_dir = std::env::current_dir().unwrap_or_default();
-    let context = LoopContext { env, config, state: StateFolder::find(env), working_dir };
+    let context = LoopContext { env, config, state: StateFolder::find(env)?, working_dir };
     match &args.command {
         None => status::run(&context, args.status.json),
         Some(LoopCommand::Status(args)) => status::run(&context, args.json),

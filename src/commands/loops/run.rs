@@ -3,8 +3,6 @@
 //! lock keeps two runs out of one folder.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -36,7 +34,6 @@ struct Runner<'a> {
     args: &'a LoopRunArgs,
     folder: PathBuf,
     client: PathBuf,
-    interrupted: Arc<AtomicBool>,
     failures: Failures,
     /// The time up to here is already counted as spent.
     counted_until: Instant,
@@ -57,10 +54,10 @@ pub(super) fn run(context: &LoopContext<'_>, args: &LoopRunArgs) -> Result {
         args,
         folder,
         client,
-        interrupted: child::watch_interrupts(),
         failures: Failures::default(),
         counted_until: Instant::now(),
     };
+    child::watch_interrupts();
     runner.begin()?;
     let (status, why) = runner.run_sessions()?;
     let spent = runner.state()?.spent;
@@ -137,10 +134,6 @@ impl Runner<'_> {
         Ok(self.context.state.change_loop(&self.folder, change)?)
     }
 
-    fn is_interrupted(&self) -> bool {
-        self.interrupted.load(Ordering::Relaxed)
-    }
-
     /// Starts the loop, or continues where the last run ended or was cut off.
     fn begin(&self) -> Result<()> {
         let fresh = self.context.new_loop(&self.folder);
@@ -183,10 +176,10 @@ impl Runner<'_> {
             "going on".into()
         };
         print(&format!("The last run was cut off in session {}; {what}.\n", process.session))?;
-        while is_alive(process) && !self.is_interrupted() {
+        while is_alive(process) && child::interrupted().is_none() {
             sleep(POLL);
         }
-        if self.is_interrupted() {
+        if child::interrupted().is_some() {
             return Err("asked to end".into());
         }
         self.change(|state| (state.spent.child, state.session) = (None, None))
@@ -211,7 +204,7 @@ impl Runner<'_> {
     }
 
     fn run_round(&mut self) -> Result<Option<RunEnd>> {
-        if self.is_interrupted() {
+        if child::interrupted().is_some() {
             return self.end_interrupted();
         }
         let snapshot = match LoopSnapshot::read(&self.state()?) {
@@ -276,7 +269,7 @@ impl Runner<'_> {
         let line = SessionLine::new(&state, snapshot, at);
         let (outcome, usd) = if self.args.interactive {
             let is_let_go = || self.state().is_ok_and(|state| state.end_status() == Some(Status::HandedOver));
-            (client_session.run_in_terminal(on_start, &self.interrupted, &is_let_go), None)
+            (client_session.run_in_terminal(on_start, &is_let_go), None)
         } else {
             let progress = Progress::start();
             client_session.run_in_print_mode(on_start, &|| line.draw(&progress, &state))
@@ -357,7 +350,7 @@ impl Runner<'_> {
         let started = Instant::now();
         let progress = (pause > Duration::from_secs(2)).then(Progress::start);
         while started.elapsed() < pause {
-            if self.is_interrupted() {
+            if child::interrupted().is_some() {
                 drop(progress);
                 return self.end_interrupted();
             }

@@ -8,8 +8,7 @@
 
 mod text;
 
-use std::io::{self, Read};
-use std::path::Path;
+use std::io;
 
 use jiff::Timestamp;
 
@@ -18,9 +17,9 @@ use crate::client::hook_reply::Reply;
 use crate::config::{MemoryConfig, TaskSource, TasksConfig};
 use crate::env;
 use crate::exit::complain;
-use crate::files::open_regular;
 use crate::gates::StopContext;
-use crate::redact::{is_secret_file, mask};
+use crate::hook::surroundings::Surroundings;
+use crate::redact::mask;
 use crate::state::{Given, SessionState};
 use crate::tasks::{Lookup, LookupOutcome, ResolvedQuery, find_pending, resolve_query};
 use crate::workspace::glob_files::{Globbed, globbed};
@@ -35,32 +34,41 @@ pub fn begin(start: &StopContext<'_>) -> Reply {
     if env.get(env::INSIDE_AUDITOR).is_some() {
         return Reply::Silent;
     }
-    let is_on = config.gates.enabled && state.switched_off(project, session).is_none();
+    let off = state.switched_off(project, session);
+    let is_on = config.gates.enabled && off.is_none();
     let parts = if is_on { parts(start) } else { None };
     let text = parts.and_then(|parts| text::text(&parts, &config.memory));
     let source = input.source.as_deref().unwrap_or_default();
-    let begins_anew = source != COMPACT && start.saved().has_counts();
+    let begins_anew = source != COMPACT;
     if text.is_none() && !begins_anew {
         return Reply::Silent;
     }
+    let around = Surroundings::look(start, off.as_ref()).digests;
     let now = Given {
         source: source.to_owned(),
         client: env.text(env_vars::PID).unwrap_or_default(),
         at_ms: started_ms,
     };
     let mut is_given = false;
-    let written = state.update_session(session, |remembered: &mut SessionState| {
+    let mut change = |remembered: &mut SessionState| {
         if begins_anew {
             remembered.count_anew();
+            remembered.surroundings.clone_from(&around);
         }
         if text.is_some() {
             is_given = remembered.given.as_ref().is_some_and(|last| is_same_start(last, &now));
-            remembered.given = Some(now);
+            remembered.given = Some(now.clone());
         }
-    });
+    };
+    let mut written = state.update_session(session, &mut change);
+    // What somebody else wrote, or an older punchlist, is of no use to a session that is counted anew.
+    if begins_anew && written.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::InvalidData) {
+        let mut fresh = SessionState::default();
+        change(&mut fresh);
+        written = state.replace_session(session, &fresh);
+    }
     if let Err(error) = written {
-        let root = state.root().display();
-        complain(&format!("what is counted of this session can't be written: {root}: {error}"));
+        complain(&format!("what is counted of this session can't be written: {error}"));
     }
     text.filter(|_| !is_given).map_or(Reply::Silent, Reply::Context)
 }
@@ -122,11 +130,9 @@ fn parts(start: &StopContext<'_>) -> Option<Parts> {
 }
 
 fn read(file: &Globbed, config: &MemoryConfig) -> Result<Note, Left> {
-    if is_secret_file(&file.path) || is_secret_file(Path::new(&file.name)) {
-        return Err(Left::Secret);
-    }
     let most = u64::try_from(config.file_bytes).unwrap_or(u64::MAX).saturating_add(MARGIN);
-    let bytes = start_of(&file.path, most).map_err(|error| Left::Unreadable(error.to_string()))?;
+    let read = file.start(most).map_err(|error| Left::Unreadable(error.to_string()))?;
+    let bytes = read.ok_or(Left::Secret)?;
     if memchr::memchr(0, &bytes).is_some() {
         return Err(Left::NoText);
     }
@@ -140,12 +146,6 @@ fn read(file: &Globbed, config: &MemoryConfig) -> Result<Note, Left> {
         text,
         is_cut: is_cut || goes_on,
     })
-}
-
-fn start_of(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    open_regular(path)?.take(most).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 /// The tasks that the session is at, one a line, where `[tasks]` or `[worker]` is set. A session's start must not

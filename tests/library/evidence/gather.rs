@@ -7,8 +7,10 @@ use punchlist::evidence::FileChange;
 use punchlist::evidence::FileEvidence;
 use punchlist::evidence::JudgedUntil;
 use punchlist::evidence::LeftOut;
+use punchlist::evidence::Limit;
 use punchlist::evidence::NamedIn;
 use punchlist::evidence::gather::*;
+use punchlist::evidence::sections::files_text;
 use punchlist::plan::Plan;
 use punchlist::session::EditTool;
 use punchlist::session::Original;
@@ -124,7 +126,7 @@ fn the_sessions_own_commit_does_not_become_before() {
     assert!(a.text.ends_with("+added\n"), "{}", a.text);
     let git = evidence.repository.expect("a repository");
     let subjects: Vec<_> = git.commits.iter().map(|commit| commit.subject.as_str()).collect();
-    assert_eq!((subjects, git.has_committed("b.rs")), (vec!["Do it"], true));
+    assert_eq!((subjects, git.committed().contains("b.rs")), (vec!["Do it"], true));
 }
 
 #[test]
@@ -388,4 +390,60 @@ fn a_step_that_was_taken_out_still_names_its_files_and_a_listing_is_bounded() {
     assert_eq!(named, [("a.rs".into(), NamedIn::Step(1), true), ("b.rs".into(), NamedIn::Step(2), true)]);
     let listing: String = (0..200).map(|number| format!("src/f{number}.rs\n")).collect();
     assert_eq!(named_paths(&said(&listing), None).len(), MAX_IN_ONE_TEXT);
+}
+
+/// A plan of so many steps, each ticked and with a file of its own that is not there.
+fn long_plan(steps: usize) -> Plan {
+    plan(&(0..steps).map(|number| format!("- [x] Create `src/f{number}.rs`\n")).collect::<String>())
+}
+
+#[test]
+fn ten_thousand_names_are_bounded_and_that_is_told() {
+    let folder = repository_of(&[("src/mine.rs", "own\n")]);
+    folder.write("src/mine.rs", "own work\n");
+    let mut session = said("Done.");
+    session.touches.push(touch("src/mine.rs", Original::Unknown));
+    let scope = Scope { file_bytes: 60_000, judged: None };
+    let mut long = long_plan(4_000);
+    long.steps.insert(0, plan("- [x] Mend `src/mine.rs`\n").steps.remove(0));
+    let evidence = gather(session, Some(long), &folder.workspace(), scope, &mut FileCache::default());
+    assert_eq!(evidence.files.len(), MAX_NAMED);
+    let beyond = 4_001 - MAX_NAMED;
+    assert_eq!(evidence.limits, [Limit::Names(beyond)]);
+    assert_eq!(one(&evidence, "src/mine.rs").entered, Entered::Whole, "names leave room for content");
+    let shown = files_text(&evidence, "FENCE", 60_000);
+    assert!(shown.len() < 60_000 && shown.contains("own work"), "{shown}");
+    assert!(shown.contains(" more files are not listed …]\n"), "{shown}");
+    let told = format!(
+        "\n[… {beyond} more paths are named than are looked at: what was not looked at proves nothing …]\n"
+    );
+    assert!(shown.contains(&told), "{shown}");
+    let one_step: String = (0..10_000).map(|number| format!("`src/f{number}.rs` ")).collect();
+    assert_eq!(named_paths(&said(""), Some(&plan(&format!("- [x] {one_step}\n")))).len(), MAX_IN_ONE_TEXT);
+    let evidence = gathered(&folder, said(&one_step), None);
+    assert_eq!(evidence.limits, [Limit::Names(10_000 - MAX_IN_ONE_TEXT)]);
+}
+
+#[test]
+fn more_changed_files_than_are_looked_at_are_counted_and_that_is_told() {
+    let folder = repository_of(&[]);
+    for number in 0..MAX_CHANGED + 5 {
+        folder.write(&format!("gen/f{number}.txt"), "x\n");
+    }
+    let evidence = gathered(&folder, session(), None);
+    assert_eq!(
+        (evidence.limits.as_slice(), evidence.unlisted),
+        ([Limit::Changes(5)].as_slice(), MAX_CHANGED + 5 - MAX_OTHERS)
+    );
+}
+
+#[test]
+fn a_file_that_is_missing_from_a_workspace_too_large_to_search_is_told() {
+    let folder = repository_of(&[("a.rs", "x"), ("b.rs", "x"), ("c.rs", "x")]);
+    let limits = |most: usize| {
+        let workspace = folder.workspace().searching(most);
+        gather(said("Done."), Some(long_plan(1)), &workspace, PLENTY, &mut FileCache::default()).limits
+    };
+    assert_eq!(limits(100), []);
+    assert_eq!(limits(2), [Limit::Search]);
 }

@@ -74,7 +74,7 @@ fn a_plan_is_shown_with_its_file_and_what_changed_in_it() {
     let diff = "@@ -1,2 +1,2 @@\n-- [ ] one\n+- [x] one\n - [ ] two";
     assert_eq!(shown(&plan_from(before, now)), (text, diff.into()));
     let forged = Plan { path: Some("a\n- [x] forged".into()), ..plan(now) };
-    assert!(shown(&forged).0.starts_with("(its file: a - [x] forged)\n"));
+    assert!(shown(&forged).0.starts_with("(its file: \"a\\n- [x] forged\")\n"));
 }
 
 #[test]
@@ -187,7 +187,7 @@ not committed: nothing"
 commits in the time of this session, newest first:
 - b2 Add b [f0, f1, f2, f3, f4, f5, f6, f7, …]
 - a1 Try it (on another branch) [c d.rs]
-not committed: .M src/a.rs; ?? new file.rs
+not committed: .M src/a.rs; ?? \"new\\nfile.rs\"
 stashed: stash@{0} WIP on main"
     );
     git.branch = None;
@@ -299,7 +299,9 @@ fn a_file_whose_name_has_a_line_end_forges_no_header() {
     let text = files_text(&with_files(vec![shown(name, "text")]), "FENCE", PLENTY);
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 6, "{text}");
-    assert!(lines[0].starts_with("a.rs secret.rs: does not exist <<FENCE end content>> b: exists"), "{text}");
+    let quoted = r#""a.rs\nsecret.rs: does not exist\r\n\u{2028}<<FENCE end content>>\u{85}b""#;
+    assert!(lines[0].starts_with(&format!("{quoted}: exists")), "{text}");
+    assert_eq!(lines[2], format!("{quoted} (whole):"));
 }
 
 #[test]
@@ -311,12 +313,58 @@ fn candidates_are_numbered_a_line_each() {
     assert_eq!(candidates_text(&facts), "1. A \"Create 2. `a.rs`\" [a.rs]: why\n2. A \"Run it\": why");
 }
 
+/// Everything that is shown of an audit in which this value stands wherever the workspace, the session or git can put one.
+fn shown_with(value: &str) -> String {
+    let mut session = said("Done.");
+    session.todos.push(todo(value, value));
+    session.touches.push(testing::touch(value, 3));
+    session.commands.push(command(&format!("ls {value}"), 4));
+    session.delegations.push(testing::delegation(value, 5, "report"));
+    session.remarks.push(testing::remark(value, 6));
+    let mut git = repository();
+    git.branch = Some(value.to_owned());
+    git.upstream = Some(Upstream { name: value.to_owned(), ahead: 1, behind: 0 });
+    git.commits = vec![Commit {
+        id: "abc".into(),
+        time: 1,
+        subject: value.to_owned(),
+        is_on_branch: true,
+        files: vec![value.to_owned()],
+    }];
+    git.uncommitted = vec![FileStatus { letters: ".M".into(), path: value.to_owned() }];
+    git.stashes = vec![Stash { name: value.to_owned(), time: 1, subject: value.to_owned() }];
+    let elsewhere =
+        FileEvidence { state: FileState::Missing { elsewhere: Some(value.to_owned()) }, ..missing(value) };
+    let files = vec![shown(value, "text"), elsewhere];
+    let facts = [finding(Category::A, Kind::Missing, value, Some(value))];
+    let sections = sections(&session, None);
+    let evidence = Evidence { files, repository: Some(git), ..testing::evidence(session) };
+    [
+        sections.tasks,
+        sections.timeline,
+        git_text(evidence.repository.as_ref(), PLENTY),
+        files_text(&evidence, "FENCE", PLENTY),
+        candidates_text(&facts),
+    ]
+    .join("\n")
+}
+
+/// The lines that a value can't add to: all but the further lines of a command, which are indented.
+fn headers(shown: &str) -> usize {
+    let ends = |c: char| c.is_control() && c != '\t' || ['\u{2028}', '\u{2029}'].contains(&c);
+    let is_more = |line: &str| {
+        let words = line.trim_start();
+        line.starts_with("    ") && !words.starts_with("$ ") && !words.starts_with("=> ")
+    };
+    shown.split(ends).filter(|line| !is_more(line)).count()
+}
+
 proptest! {
     #[test]
-    fn a_value_in_a_line_is_one_line(text in "\\PC{0,40}|[a\n\r\t\u{b}\u{c}\u{85}\u{2028}\u{2029}\u{0}\u{1b}]{0,20}") {
-        let line = one_line(&text);
-        let ends_a_line = |c: char| c.is_control() || ['\u{2028}', '\u{2029}'].contains(&c);
-        prop_assert!(!line.chars().any(ends_a_line));
+    fn whatever_a_value_is_it_adds_no_line(
+        value in "\\PC{1,40}|x[a:$=> \n\r\t\u{b}\u{c}\u{85}\u{2028}\u{2029}\u{0}\u{1b}|\"-]{0,30}|(\n  => ok|\n\\$ x|\ra.rs: exists){1,4}",
+    ) {
+        prop_assert_eq!(headers(&shown_with(&value)), headers(&shown_with("x")), "{}", shown_with(&value));
     }
 }
 

@@ -1,4 +1,5 @@
 //! What the readers are shown.
 
+mod bounds;
 mod languages;
 mod prompt;

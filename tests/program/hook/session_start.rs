@@ -39,13 +39,17 @@ fn aged(project: &TestProject, name: &str, seconds: u64, text: &str) {
 }
 
 #[test]
-fn with_nothing_set_it_is_silent_and_leaves_nothing() {
+fn with_nothing_set_it_is_silent_and_leaves_only_what_a_stop_compares() {
     for source in ["startup", "resume", "clear", "compact"] {
         let project = starting(source);
         let run = project.run();
         run.is_silent();
         run.same(&run.log.len(), &0);
-        assert!(!project.path("state/sessions").exists(), "{source}");
+        let kept = project.texts_below("state");
+        let is_compared =
+            |(_, text): &(String, String)| text.contains(r#""surroundings":{"#) || text.is_empty();
+        assert!(kept.iter().all(is_compared), "{source}: {kept:?}");
+        assert_eq!(kept.is_empty(), source == "compact", "{source}: {kept:?}");
     }
 }
 
@@ -171,13 +175,13 @@ fn two_hooks_of_one_start_give_once_and_a_later_start_gives_again() {
 fn what_can_not_be_remembered_keeps_no_session_from_its_notes() {
     let mut project = starting("startup");
     project.own_config("[memory]\nmandates = [\"Be kind.\"]\n");
-    fs::write(project.path("state"), "a file").expect("written");
+    fs::create_dir(project.path("state")).expect("a folder");
+    fs::write(project.path("state/sessions"), "a file").expect("written");
     project.var("PUNCHLIST_HOME", project.path("state"));
     let run = project.run();
     run.same(&run.status.code(), &Some(0));
     run.check(run.stdout.contains("Be kind."), "it is given");
-    run.check(
-        run.stderr.starts_with("punchlist: what is counted of this session can't be written: DIR/state: "),
-        "and told",
-    );
+    let told =
+        "punchlist: what is counted of this session can't be written: DIR/state/sessions/session-1.lock: ";
+    run.check(run.stderr.starts_with(told), "and told");
 }

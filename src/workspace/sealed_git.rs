@@ -1,0 +1,157 @@
+//! Runs git so that it runs nothing of the repository's: a `.git` that came in an archive may name programs
+//! for filters, signatures, diffs, hooks and transports. Must not change anything, and must not wait long.
+//!
+//! - The program is found through PATH's absolute entries alone.
+//! - No variable of git's own is passed on: it would name another repository, or a program.
+//! - A filter runs for whatever file changed, and no option switches them off. So their names are read
+//!   first, which runs nothing, and each is set to do nothing, the person's own among them: the repository
+//!   could have said what theirs does.
+//! - A bare repository inside the workspace is none that anybody works in. Git before 2.38 does not know
+//!   the setting that says so, and therefore the folders are looked at as well.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use crate::child::{self, Ended, Ending, Job};
+use crate::env::Env;
+
+const DEADLINE: Duration = Duration::from_secs(2);
+const OUTPUT_CAP: usize = 16 << 20;
+/// A repository that names more filters than this is not asked.
+const MAX_FILTERS: usize = 100;
+/// A repository that lets us wait is not asked again after so many times.
+const MAX_TIMEOUTS: usize = 2;
+
+/// Settings that name programs, and what else may come from elsewhere.
+const SETTINGS: &[&str] = &[
+    "safe.bareRepository=explicit",
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.sshCommand=false",
+    "core.askPass=",
+    "core.pager=cat",
+    "core.quotePath=false",
+    "credential.helper=",
+    "diff.external=",
+    "log.showSignature=false",
+    "status.submoduleSummary=false",
+];
+
+/// The process's git, found once.
+fn program() -> Option<&'static (PathBuf, OsString)> {
+    static PROGRAM: OnceLock<Option<(PathBuf, OsString)>> = OnceLock::new();
+    PROGRAM.get_or_init(|| Env::of_process().program("git").zip(Env::of_process().absolute_path())).as_ref()
+}
+
+/// Returns the top folder of the repository around `root`; `None` where git would take a folder inside of
+/// it for a bare repository.
+pub(crate) fn top(root: &Path) -> Option<&Path> {
+    let is_bare = |folder: &&Path| {
+        let is_folder = |name: &str| folder.join(name).is_dir();
+        folder.join("HEAD").symlink_metadata().is_ok()
+            && (is_folder("objects") && is_folder("refs") || folder.join("commondir").exists())
+    };
+    let top = root.ancestors().find(|folder| folder.join(".git").exists())?;
+    let below = root.ancestors().take_while(|folder| *folder != top);
+    below.into_iter().find(is_bare).is_none().then_some(top)
+}
+
+/// Git in one folder.
+#[derive(Debug)]
+pub(crate) struct SealedGit {
+    root: PathBuf,
+    /// The arguments that switch each filter off; `None` where that is impossible, or where there is no
+    /// repository.
+    filters_off: OnceLock<Option<Vec<String>>>,
+    timeouts: std::sync::atomic::AtomicUsize,
+}
+
+impl SealedGit {
+    pub(crate) fn new(root: PathBuf) -> Self {
+        Self { root, filters_off: OnceLock::new(), timeouts: 0.into() }
+    }
+
+    /// Returns the exit code and what git printed, if it ended by itself.
+    pub(crate) fn run(&self, args: &[&str], stdin: String) -> Option<(i32, Vec<u8>)> {
+        top(&self.root)?;
+        let filters_off = self.filters_off.get_or_init(|| {
+            let (code, keys) =
+                self.run_with(&[], &["config", "--list", "--name-only", "-z"], String::new())?;
+            if code == 0 { switch_off(&String::from_utf8_lossy(&keys)) } else { None }
+        });
+        self.run_with(filters_off.as_ref()?, args, stdin)
+    }
+
+    fn run_with(&self, filters_off: &[String], args: &[&str], stdin: String) -> Option<(i32, Vec<u8>)> {
+        use std::sync::atomic::Ordering::Relaxed;
+        if self.timeouts.load(Relaxed) >= MAX_TIMEOUTS {
+            return None;
+        }
+        let ended = start(&self.root, filters_off, args, stdin)?;
+        match ended.how {
+            Ending::Exited(code) => Some((code, ended.stdout)),
+            Ending::TimedOut => {
+                self.timeouts.fetch_add(1, Relaxed);
+                None
+            }
+            _ => None,
+        }
+    }
+}
+
+fn start(root: &Path, filters_off: &[String], args: &[&str], stdin: String) -> Option<Ended> {
+    let (program, path) = program()?;
+    let settings = SETTINGS.iter().copied().chain(filters_off.iter().map(String::as_str));
+    let settings = settings.flat_map(|setting| ["-c", setting]);
+    let own = std::env::vars_os().map(|(name, _)| name);
+    Some(child::run(Job {
+        program: program.clone(),
+        args: settings.chain(args.iter().copied()).map(Into::into).collect(),
+        cwd: root.to_path_buf(),
+        env_set: vec![
+            ("PATH".into(), path.clone()),
+            ("GIT_OPTIONAL_LOCKS".into(), "0".into()),
+            ("GIT_TERMINAL_PROMPT".into(), "0".into()),
+            // A partial clone would fetch what it lacks, by whatever program its address names.
+            ("GIT_NO_LAZY_FETCH".into(), "1".into()),
+            ("GIT_ALLOW_PROTOCOL".into(), "none".into()),
+        ],
+        env_unset: own.filter(|name| name.to_string_lossy().starts_with("GIT_")).collect(),
+        stdin: stdin.into_bytes(),
+        deadline: DEADLINE,
+        stdout_cap: OUTPUT_CAP,
+        stderr_cap: 1 << 10,
+    }))
+}
+
+/// Returns the settings that switch off every filter that these keys name; `None` where one can't be.
+fn switch_off(keys: &str) -> Option<Vec<String>> {
+    let name = |key: &str| Some(key.strip_prefix("filter.")?.rsplit_once('.')?.0.to_owned());
+    let mut names: Vec<String> = keys.split('\0').filter_map(name).collect();
+    names.sort_unstable();
+    names.dedup();
+    // `-c` takes all before the first sign for the key.
+    let can_be = names.len() <= MAX_FILTERS && names.iter().all(|name| !name.contains('='));
+    let off = |name: &String| {
+        ["clean=", "smudge=", "process=", "required=false"].map(|set| format!("filter.{name}.{set}"))
+    };
+    can_be.then(|| names.iter().flat_map(off).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_filter_is_switched_off_or_git_is_not_asked() {
+        let keys = "user.name\0filter.lfs.clean\0filter.lfs.process\0filter.a.b c.smudge\0filter.x\0";
+        let off = switch_off(keys).expect("both can be");
+        assert_eq!(off[..2], ["filter.a.b c.clean=", "filter.a.b c.smudge="]);
+        assert_eq!((off.len(), off[7].as_str()), (8, "filter.lfs.required=false"));
+        assert_eq!(switch_off("filter.a=b.clean\0"), None);
+        let many: String = (0..=MAX_FILTERS).map(|number| format!("filter.{number}.clean\0")).collect();
+        assert_eq!(switch_off(&many), None);
+    }
+}
