@@ -3,6 +3,9 @@
 
 use std::io::Write;
 
+use crate::redact::mask;
+use crate::text::harmless;
+
 /// All went well; in `hook`: the stop goes through.
 pub const OK: u8 = 0;
 /// A command other than `hook` failed, and said why on stderr.
@@ -17,7 +20,7 @@ pub const USAGE: u8 = 64;
 
 /// Prints one line on stderr. The client shows a hook's stderr only in its debug log.
 pub fn complain(line: &str) {
-    let line = crate::text::harmless(line).replace('\n', " ");
+    let line = harmless(&mask(line).text).replace('\n', " ");
     let _ = writeln!(std::io::stderr(), "punchlist: {line}");
 }
 

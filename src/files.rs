@@ -2,11 +2,22 @@
 //! folders that only their owner can open. Must not know what is in a file.
 
 use std::fs::{self, File, Metadata};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 #[cfg(unix)]
 use std::time::Duration;
 use std::time::SystemTime;
+
+/// Reads a file that is open to its end. One with more bytes than `most` is an error.
+pub fn read_bounded(file: File, most: u64) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    file.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        let why = format!("larger than {} KiB: it is not read", most >> 10);
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
+    }
+    String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "not UTF-8"))
+}
 
 /// Opens a file for reading, wherever links lead. Anything but a regular file is an error: a pipe waits for its
 /// writer, and a device, to which a checkout may hold a link, never ends. What was opened is looked at, since

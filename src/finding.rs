@@ -145,10 +145,12 @@ pub enum Status {
     CannotVerify,
     /// Disk, session or the second reader say otherwise. Dropped, and kept in the log only.
     Refuted,
+    /// `[[audit.ignore]]` says that such a finding does not count there. Kept in the log only.
+    Ignored,
 }
 
 impl Status {
-    pub const ALL: [Self; 3] = [Self::Confirmed, Self::CannotVerify, Self::Refuted];
+    pub const ALL: [Self; 4] = [Self::Confirmed, Self::CannotVerify, Self::Refuted, Self::Ignored];
 
     pub fn name(self) -> &'static str {
         self.into()

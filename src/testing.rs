@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::time::Duration;
 
-use crate::config::{CHECK_TIMEOUT, CheckConfig, CheckOn, Config};
+use crate::config::{Allowed, CHECK_TIMEOUT, CheckConfig, CheckOn, Config};
 use crate::env::Env;
 use crate::evidence::{
     Entered, Evidence, FileChange, FileEvidence, FileState, LeftOut, Repository, TouchNote, Workspace,
@@ -407,14 +407,19 @@ impl ConfigFiles {
 
     /// The settings in force, and every fault with the folder left out.
     pub fn load(&self, vars: &[(&str, &str)]) -> (Config, Vec<String>) {
-        let (config, errors) = Config::load(&self.env(vars), &self.project());
+        self.load_with(vars, &Allowed::new())
+    }
+
+    /// The same where the person has allowed something.
+    pub fn load_with(&self, vars: &[(&str, &str)], allowed: &Allowed) -> (Config, Vec<String>) {
+        let (config, errors) = Config::load(&self.env(vars), &self.project(), || allowed.clone());
         let folder = self.0.path().display().to_string();
         (config, errors.iter().map(|error| error.to_string().replace(&folder, "[folder]")).collect())
     }
 }
 
-/// A check of the tests, which the project's own file asks for or the person's.
-pub fn check(run: &str, is_projects: bool) -> CheckConfig {
-    let (name, on) = ("test".to_owned(), CheckOn::Stop);
-    CheckConfig { name, run: run.to_owned(), when: Vec::new(), timeout: CHECK_TIMEOUT, on, is_projects }
+/// A check of the tests.
+pub fn check(run: &str) -> CheckConfig {
+    let (name, on, needs_leave) = ("test".to_owned(), CheckOn::Stop, false);
+    CheckConfig { name, run: run.to_owned(), when: Vec::new(), timeout: CHECK_TIMEOUT, on, needs_leave }
 }

@@ -22,12 +22,13 @@ pub fn outcome_of(
 ) -> Outcome {
     let with = |status: Status| findings.iter().filter(move |finding| finding.status == status);
     let (holding, idle): (Vec<&Finding>, Vec<&Finding>) =
-        with(Status::Confirmed).partition(|finding| config.block_on.contains(&finding.category));
+        with(Status::Confirmed).partition(|finding| config.blocks_for(finding));
     // A candidate that only the facts bring up is normal work until a reader agrees that it is not: only the log has
     // it.
     let (candidates, proposed): (Vec<&Finding>, Vec<&Finding>) =
         with(Status::CannotVerify).partition(|finding| finding.source == Source::Facts);
     let unverified: Vec<&Finding> = proposed.into_iter().chain(idle).collect();
+    let ignored: Vec<&Finding> = with(Status::Ignored).collect();
     // A client that ends us throws our answer away: a block would be counted and never seen.
     let is_heard = !matches!(auditor, ReaderOutcome::Interrupted(_) | ReaderOutcome::Superseded);
     if !holding.is_empty() && is_heard {
@@ -39,6 +40,10 @@ pub fn outcome_of(
             let listed = reason::one_line(&unverified);
             let words = format!("let go, with what could not be verified: {listed}");
             Outcome::advise(Cause::OnlyUnverified, words)
+        }
+        // The person said so in the config: only the log has it.
+        ReaderOutcome::Answered(_) | ReaderOutcome::NotAsked if !ignored.is_empty() => {
+            Outcome::pass(Cause::OnlyUnverified, reason::one_line(&ignored))
         }
         ReaderOutcome::Answered(_) | ReaderOutcome::NotAsked if !candidates.is_empty() => {
             let words = format!("candidates of the facts alone: {}", reason::one_line(&candidates));

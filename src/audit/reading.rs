@@ -23,12 +23,14 @@ pub struct Reading {
 
 impl Reading {
     /// What is found where nobody is asked: what the disk proves by itself.
-    pub fn without_readers(brief: &AuditInput, why: ReaderOutcome) -> Self {
+    pub fn without_readers(brief: &AuditInput, config: &AuditConfig, why: ReaderOutcome) -> Self {
+        let mut findings = brief.facts.clone();
+        config.ignore_in(&mut findings);
         Self {
             first: ReaderRun::not_asked(why),
             second: None,
             second_prompt: None,
-            findings: brief.facts.clone(),
+            findings,
             advisories: Vec::new(),
         }
     }
@@ -79,7 +81,7 @@ pub fn proposed(brief: &AuditInput, shown: &SharedPrompt, run: ReaderRun, settin
     };
     let Some(answer) = answer else {
         let outcome = run.outcome.clone();
-        return Reading { first: run, ..Reading::without_readers(brief, outcome) };
+        return Reading { first: run, ..Reading::without_readers(brief, setting.config, outcome) };
     };
     let mut findings = judged_facts(brief, &answer);
     let shown_bare = bare(&shown.evidence);
@@ -101,6 +103,7 @@ pub fn proposed(brief: &AuditInput, shown: &SharedPrompt, run: ReaderRun, settin
         }
         add(&mut findings, finding.bounded());
     }
+    setting.config.ignore_in(&mut findings);
     Reading { first: run, second: None, second_prompt: None, findings, advisories }
 }
 
@@ -153,11 +156,8 @@ pub fn look_at(workspace: &Workspace, path: &str) -> Option<PathOnDisk> {
 /// Which findings the second reader is asked about: those that would hold and, where there are any, those of which the
 /// first reader was not sure and to which the checks have no other objection.
 pub fn asked_about(findings: &[Finding], setting: Setting<'_>) -> Vec<usize> {
-    let would_hold = |finding: &Finding| {
-        finding.status == Status::Confirmed
-            && setting.config.block_on.contains(&finding.category)
-            && !(setting.is_disputed)(finding)
-    };
+    let would_hold =
+        |finding: &Finding| setting.config.blocks_for(finding) && !(setting.is_disputed)(finding);
     if !findings.iter().any(would_hold) {
         return Vec::new();
     }

@@ -79,7 +79,8 @@ pub fn one_line(findings: &[&Finding]) -> String {
             } else {
                 &finding.claim
             };
-            let why = if finding.status == Status::CannotVerify { &finding.check } else { &finding.why };
+            let is_explained = matches!(finding.status, Status::CannotVerify | Status::Ignored);
+            let why = if is_explained { &finding.check } else { &finding.why };
             format!("[{}] \"{}\" ({})", finding.category.name(), short(subject), short(why))
         })
         .collect();

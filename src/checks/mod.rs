@@ -166,10 +166,7 @@ mod tests {
     use crate::testing::check;
 
     fn caring(when: &[&str]) -> CheckConfig {
-        CheckConfig {
-            when: when.iter().map(|glob| (*glob).to_owned()).collect(),
-            ..check("cargo test", false)
-        }
+        CheckConfig { when: when.iter().map(|glob| (*glob).to_owned()).collect(), ..check("cargo test") }
     }
 
     fn touched(files: &[(&str, u64)]) -> Touched {
@@ -209,7 +206,7 @@ mod tests {
             stderr: stderr.as_bytes().to_vec(),
             duration: Duration::from_secs(1),
         };
-        Ran::of(&check("make test", false), &ended, CHECK_TIMEOUT)
+        Ran::of(&check("make test"), &ended, CHECK_TIMEOUT)
     }
 
     #[test]
@@ -252,7 +249,7 @@ mod tests {
             stderr: Vec::new(),
             duration: Duration::from_secs(9),
         };
-        let ran = Ran::of(&check("make test", false), &ended, Duration::from_secs(9));
+        let ran = Ran::of(&check("make test"), &ended, Duration::from_secs(9));
         assert!(unchecked(&[ran]).expect("told").contains("`punchlist install` raises that"));
     }
 

@@ -68,7 +68,7 @@ pub enum Command {
     Off(SwitchArgs),
     /// Switches the gate on again
     On(SwitchArgs),
-    /// Shows what this project's config asks to run at a stop, and allows it
+    /// Shows what this project's config asks to run at a stop or to weaken, and allows it
     Allow(AllowArgs),
     /// A list of features and a session that is kept at work until all pass; without a command, shows how it stands
     Loop(LoopArgs),

@@ -12,7 +12,7 @@ use crate::client::row::rows_of;
 use crate::client::settings::Scope;
 use crate::client::settings::registered_hooks::{Owner, our_hooks};
 use crate::env::Env;
-use crate::files::open_regular;
+use crate::files::{open_regular, read_bounded};
 
 /// Returns the folder of all transcripts, which has a folder for each project.
 pub fn projects_folder(client_config_dir: &Path) -> PathBuf {
@@ -159,8 +159,11 @@ pub fn session_in_rows(file: &Path) -> Option<String> {
     })
 }
 
+/// The most bytes of a file of settings: a checkout may bring one of any size along.
+pub const MOST_SETTINGS: u64 = 4 << 20;
+
 fn json_in(file: &Path) -> Option<Value> {
-    serde_json::from_str(&std::io::read_to_string(open_regular(file).ok()?).ok()?).ok()
+    serde_json::from_str(&read_bounded(open_regular(file).ok()?, MOST_SETTINGS).ok()?).ok()
 }
 
 fn is_inside(folder: &Path, project: &Path) -> bool {

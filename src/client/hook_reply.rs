@@ -6,6 +6,8 @@ use std::io::Write;
 use serde_json::json;
 
 use crate::exit;
+use crate::redact::mask;
+use crate::text::harmless;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
@@ -22,28 +24,36 @@ pub enum Reply {
 /// Over 10,000 characters the client writes a `systemMessage` to a file; ours stays well below.
 const SYSTEM_MESSAGE_CAP: usize = 4_000;
 
+/// Returns a text as it may leave the process. The client decodes the JSON and prints what it holds, so
+/// it is cleaned before it is encoded.
+fn outgoing(text: &str) -> String {
+    harmless(&mask(text).text)
+}
+
 impl Reply {
     pub fn stdout(&self) -> Option<String> {
         match self {
             Self::Silent => None,
             Self::Tell(message) => {
-                let short: String = message.chars().take(SYSTEM_MESSAGE_CAP).collect();
+                let short: String = outgoing(message).chars().take(SYSTEM_MESSAGE_CAP).collect();
                 Some(json!({ "systemMessage": short }).to_string())
             }
             Self::Context(text) => {
-                let output = json!({ "hookEventName": "SessionStart", "additionalContext": text });
+                let output = json!({ "hookEventName": "SessionStart", "additionalContext": outgoing(text) });
                 Some(json!({ "hookSpecificOutput": output }).to_string())
             }
             // Without `hookSpecificOutput`: clients before 2.1.163 would discard the whole output.
-            Self::Block(reason) => Some(json!({ "decision": "block", "reason": reason }).to_string()),
+            Self::Block(reason) => {
+                Some(json!({ "decision": "block", "reason": outgoing(reason) }).to_string())
+            }
         }
     }
 
     /// Returns what goes to stderr: the reason again, for clients that could not use stdout.
-    pub fn stderr(&self) -> Option<&str> {
+    pub fn stderr(&self) -> Option<String> {
         match self {
             Self::Silent | Self::Tell(_) | Self::Context(_) => None,
-            Self::Block(reason) => Some(reason),
+            Self::Block(reason) => Some(outgoing(reason)),
         }
     }
 
@@ -68,12 +78,42 @@ impl Reply {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::text::is_harmless;
 
     fn sent(reply: &Reply) -> (String, String, u8) {
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let code = reply.send(&mut out, &mut err);
         (String::from_utf8(out).expect("text"), String::from_utf8(err).expect("text"), code)
+    }
+
+    proptest! {
+        /// The client decodes the JSON and prints what it holds.
+        #[test]
+        fn a_reply_steered_the_terminal(text in "(?s).{0,300}", hostile in r"[\x00-\x1f\x7f-\u{9f}\u{200b}\u{202e}\u{2066}]{1,20}") {
+            let text = format!("{text}{hostile}\u{1b}]0;x\u{7}{text}");
+            for reply in [Reply::Tell(text.clone()), Reply::Block(text.clone()), Reply::Context(text.clone())] {
+                let (stdout, stderr, _) = sent(&reply);
+                let json: serde_json::Value = serde_json::from_str(&stdout).expect("JSON");
+                let texts = [&json["systemMessage"], &json["reason"], &json["hookSpecificOutput"]["additionalContext"]];
+                let shown = texts.iter().filter_map(|text| text.as_str()).chain([stderr.as_str()]);
+                for letter in shown.flat_map(str::chars) {
+                    prop_assert!(is_harmless(letter) || matches!(letter, '\n' | '\t'), "{letter:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_secret_in_a_name_or_a_fault_leaves_by_no_channel() {
+        let token = format!("gh{}_{}", 'p', "x7Kq2mWv9RtZ4bNc8LdY1sGf6HjP3aEu5TiQ");
+        for reply in [Reply::Tell(token.clone()), Reply::Block(token.clone()), Reply::Context(token.clone())]
+        {
+            let (stdout, stderr, _) = sent(&reply);
+            assert!(!stdout.contains(&token) && !stderr.contains(&token), "{stdout}{stderr}");
+        }
     }
 
     #[test]

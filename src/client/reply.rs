@@ -192,7 +192,7 @@ fn failure(status: Option<u16>, subtype: Option<&str>, said: &str) -> ReaderOutc
 /// Returns the start of a text on one line, masked: it goes to the person and into the log.
 fn excerpt(text: &str) -> String {
     // Masked before it is cut, since half a secret would not be recognised.
-    let start: String = text.trim_start().chars().take(4_000).collect();
+    let start: String = text.trim_start().chars().take(64_000).collect();
     let line = mask(&start).text.split_whitespace().collect::<Vec<_>>().join(" ");
     let short: String = line.chars().take(200).collect();
     if short.len() < line.len() { format!("{short}…") } else { short }

@@ -8,12 +8,13 @@ use std::path::Path;
 use super::output::{print, print_json, width};
 use super::{Result, complain};
 use crate::cli::{ConfigArgs, ConfigCommand, InitArgs};
-use crate::config::sources::{remove_refused, sources};
-use crate::config::{ConfigError, own_file, parse, project_file, reference};
+use crate::config::parse::parse;
+use crate::config::sources::{project_faults, sources};
+use crate::config::{self, ConfigError, own_file, project_file, reference};
 use crate::env::Env;
 use crate::exit;
-use crate::files::open_regular;
 use crate::render::settings;
+use crate::state::allowed;
 
 pub(super) fn run(args: &ConfigArgs, env: &Env) -> Result {
     match &args.command {
@@ -26,13 +27,14 @@ pub(super) fn run(args: &ConfigArgs, env: &Env) -> Result {
 }
 
 fn show(as_json: bool, env: &Env) -> Result {
-    let sources = sources(env, &std::env::current_dir().unwrap_or_default());
-    let code = if sources.faults.is_empty() { exit::OK } else { exit::FAILED };
+    let here = std::env::current_dir().unwrap_or_default();
+    let sources = sources(env, &here, || allowed(env, &here));
+    let code = if sources.faults.iter().any(ConfigError::is_fault) { exit::FAILED } else { exit::OK };
     if as_json {
         print_json(&settings::json(&sources))?;
         return Ok(code);
     }
-    for fault in &sources.faults {
+    for fault in sources.faults.iter().filter(|fault| fault.is_fault()) {
         complain(&format!("{fault} (the default is used)"));
     }
     print(&settings::text(&sources, width()))?;
@@ -40,8 +42,8 @@ fn show(as_json: bool, env: &Env) -> Result {
 }
 
 fn check(file: Option<&Path>, env: &Env) -> Result {
-    let own = own_file(env);
-    let of_project = project_file(&std::env::current_dir().unwrap_or_default());
+    let (own, here) = (own_file(env), std::env::current_dir().unwrap_or_default());
+    let of_project = project_file(&here);
     let files = match file {
         Some(file) => vec![file],
         None => own.iter().map(AsRef::as_ref).chain([of_project.as_path()]).collect(),
@@ -49,19 +51,28 @@ fn check(file: Option<&Path>, env: &Env) -> Result {
     let (mut text, mut code) = (String::new(), exit::OK);
     for path in files {
         let is_projects = path.file_name() == of_project.file_name();
-        match open_regular(path).and_then(io::read_to_string) {
-            Ok(content) => {
-                let errors = errors_of(&content, path, own.as_deref(), is_projects);
-                if errors.is_empty() {
-                    text.push_str(&format!("{}: nothing is wrong\n", path.display()));
+        let name = path.display().to_string();
+        match config::file::read(path, Some(here.as_path()).filter(|_| path == of_project)) {
+            Ok(Some(content)) => {
+                let errors = if is_projects {
+                    project_faults(&content, &name, env, || allowed(env, &here))
+                } else {
+                    parse(&content, &name).errors
+                };
+                if !errors.iter().any(ConfigError::is_fault) {
+                    text.push_str(&format!("{name}: nothing is wrong\n"));
                 }
                 for error in &errors {
-                    code = exit::FAILED;
+                    code = if error.is_fault() { exit::FAILED } else { code };
                     text.push_str(&settings::fault_line(error));
                 }
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound && file.is_none() => {
-                text.push_str(&format!("{}: not there, which is fine\n", path.display()));
+            Ok(None) if file.is_none() => {
+                text.push_str(&format!("{name}: not there, which is fine\n"));
+            }
+            Ok(None) => {
+                complain(&format!("{name}: there is no such file"));
+                code = exit::FAILED;
             }
             Err(error) => {
                 complain(&format!("{}: {error}", path.display()));
@@ -71,17 +82,6 @@ fn check(file: Option<&Path>, env: &Env) -> Result {
     }
     print(&text)?;
     Ok(code)
-}
-
-fn errors_of(text: &str, path: &Path, own: Option<&Path>, is_projects: bool) -> Vec<ConfigError> {
-    let mut errors = parse::errors(text, &path.display().to_string());
-    if let Ok(mut table) = text.parse()
-        && is_projects
-        && errors.is_empty()
-    {
-        errors.extend(remove_refused(&mut table, path, own));
-    }
-    errors
 }
 
 fn init(args: &InitArgs, env: &Env) -> Result {

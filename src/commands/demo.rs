@@ -140,6 +140,7 @@ fn after_checks(finding: &Finding) -> String {
         Status::Confirmed => "confirmed",
         Status::CannotVerify => "not verified",
         Status::Refuted => "refuted",
+        Status::Ignored => "ignored",
     };
     format!("[{}] {}\n    {status}: {}\n", finding.category.name(), finding.why, finding.check)
 }

@@ -28,6 +28,7 @@ use crate::config::{Config, Mode};
 use crate::env::Env;
 use crate::exit::{self, complain};
 use crate::hook::stop::{self, Registered};
+use crate::state::load_config;
 use crate::timing::Phases;
 
 /// An exit code, or an error that the person is told in one line.
@@ -78,19 +79,19 @@ fn dispatch(command: Command, env: &Env) -> Result {
     match command {
         Command::Hook(args) => Ok(stop::run(registered(&args), env, &Phases::default())),
         Command::Demo => demo::run(),
-        Command::Install(args) => install::install(&args, &checked_config(env)?, env),
+        Command::Install(args) => install::install(&args, &config_here(env), env),
         Command::Allow(args) => allow::run(&args, env),
         Command::Uninstall(args) => install::uninstall(&args, env),
         Command::Off(args) => switch::run(&args, false, env),
         Command::On(args) => switch::run(&args, true, env),
         Command::Audit(args) => audit::run(&args, env),
         Command::Eval(args) => eval::run(&args, env),
-        Command::Log(args) => log::run(&args, &checked_config(env)?, env),
-        Command::Loop(args) => loops::run(&args, &checked_config(env)?, env),
-        Command::Tasks(args) => tasks::run(&args, &checked_config(env)?, env),
-        Command::Worker { command } => worker::run(&command, &checked_config(env)?, env),
+        Command::Log(args) => log::run(&args, &config_here(env), env),
+        Command::Loop(args) => loops::run(&args, &config_here(env), env),
+        Command::Tasks(args) => tasks::run(&args, &config_here(env), env),
+        Command::Worker { command } => worker::run(&command, &config_here(env), env),
         Command::Status { fleet, json } => status::run(fleet, json, env),
-        Command::Fleet { command } => fleet::run(&command, &checked_config(env)?, env),
+        Command::Fleet { command } => fleet::run(&command, &config_here(env), env),
         Command::Config(args) => config::run(&args, env),
         Command::Doctor(args) => doctor::run(&args, env),
         Command::Completions { shell } => {
@@ -112,21 +113,16 @@ fn registered(args: &HookArgs) -> Registered {
     }
 }
 
-/// The settings in force here. A person who runs a command is told what is wrong with them; only `hook` goes
-/// on without, and `demo` has none.
-fn checked_config(env: &Env) -> Result<Config> {
-    let (config, mut faults) = Config::load(env, &std::env::current_dir().unwrap_or_default());
-    let last = faults.pop();
-    for fault in &faults {
-        complain(&fault.to_string());
-    }
-    last.map_or(Ok(config), |fault| Err(fault.to_string().into()))
+/// The settings in force here.
+fn config_here(env: &Env) -> Config {
+    config_for(&std::env::current_dir().unwrap_or_default(), env)
 }
 
-/// The settings for a folder. What is wrong with them is told, and the rest is used, as the hook does it.
+/// The settings for a folder. What is wrong with them is told, and the rest is used, as the hook does it: no command
+/// is refused for a config.
 fn config_for(folder: &Path, env: &Env) -> Config {
-    let (config, faults) = Config::load(env, folder);
-    for fault in &faults {
+    let (config, faults) = load_config(env, folder);
+    for fault in faults.iter().filter(|fault| fault.is_fault()) {
         complain(&format!("{fault} (the default is used)"));
     }
     config

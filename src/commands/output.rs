@@ -44,15 +44,16 @@ pub(super) fn print(text: &str) -> Result {
     print_on(text).map(|_| exit::OK)
 }
 
-/// Prints a text as it is; on a terminal, without what would steer it.
+/// Prints a text without colours of ours, and without what would steer a terminal: behind a pipe there
+/// is often one as well.
 pub(super) fn print_raw(text: &[u8]) -> Result {
-    let out = io::stdout().lock();
-    let is_read = if out.is_terminal() {
-        write(out, harmless(&String::from_utf8_lossy(text)).as_bytes())
-    } else {
-        write(out, text)
-    };
-    is_read.map(|_| exit::OK)
+    write(io::stdout().lock(), unsteered(&String::from_utf8_lossy(text)).as_bytes()).map(|_| exit::OK)
+}
+
+/// Returns a text with a mark in the place of what would steer a terminal. A line end of two characters,
+/// as CSV has it, stays.
+fn unsteered(text: &str) -> String {
+    text.split("\r\n").map(harmless).collect::<Vec<_>>().join("\r\n")
 }
 
 /// Prints a value as indented JSON.

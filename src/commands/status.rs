@@ -27,8 +27,8 @@ const RECENT_MS: i64 = 24 * 3600 * 1000;
 pub(super) fn run(of_fleet: bool, as_json: bool, env: &Env) -> Result {
     let project = std::env::current_dir().unwrap_or_default();
     // The doctor reports faults in the config; here the rest of it is shown.
-    let (config, _) = Config::load(env, &project);
     let state = StateFolder::find(env)?;
+    let (config, _) = state.load_config(env, &project);
     let now = now_ms();
     let (workers, tasks, registry_fault) = match registry(&state, &config) {
         Ok((workers, tasks)) => (workers, tasks, None),

@@ -8,7 +8,6 @@ use super::Result;
 use super::output::print;
 use crate::cli::SwitchArgs;
 use crate::client::env_vars;
-use crate::config::Config;
 use crate::env::{self, Env};
 use crate::state::{Shell, StateFolder, Thrown};
 
@@ -75,7 +74,7 @@ fn summary(turn_on: bool, was_off: bool, what: &str, flag: &str) -> String {
 /// Says what else lets stops through.
 fn other_switches(env: &Env, project: &Path, state: &StateFolder) -> String {
     let mut text = String::new();
-    let (config, _) = Config::load(env, project);
+    let (config, _) = state.load_config(env, project);
     if env.switch(env::OFF) {
         text.push_str("But PUNCHLIST_OFF is set here, and lets every stop through.\n");
     } else if !config.gates.enabled {

@@ -9,13 +9,14 @@ use serde::{Deserialize, Serialize};
 pub struct FleetConfig {
     /// The Postgres that several machines share, such as `postgres://user@host/name`. Tasks and workers are
     /// there in place of the file on this machine, and every decision is copied there.
-    #[schemars(with = "String")]
+    #[schemars(with = "String", extend("x-project" = "never"))]
     pub database: Option<String>,
     /// The name of this machine in the fleet. Without it, the host's.
-    #[schemars(with = "String")]
+    #[schemars(with = "String", extend("x-project" = "never"))]
     pub machine: Option<String>,
     /// True copies the words of claims, proofs and people with the decisions. Otherwise the copies have
     /// categories, paths in the project, reasons and figures only.
+    #[schemars(extend("x-project" = "never"))]
     pub ship_evidence: bool,
 }
 

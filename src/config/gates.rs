@@ -15,11 +15,14 @@ use super::value;
 #[serde(default, deny_unknown_fields)]
 pub struct GatesConfig {
     /// False lets every stop through.
+    #[schemars(extend("x-project" = "if-allowed"))]
     pub enabled: bool,
     /// True does everything and never blocks. The log says what would have happened.
+    #[schemars(extend("x-project" = "if-allowed"))]
     pub dry_run: bool,
     /// How often one session may be blocked, by all gates together. The two gates that keep a
     /// session at work (`[worker]`, `[loop]`) do not count: they have limits of their own.
+    #[schemars(extend("x-project" = "never"))]
     pub max_blocks: u32,
 }
 
@@ -33,32 +36,37 @@ impl Default for GatesConfig {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CheckConfig {
-    /// Its name in blocks and in the log. A project's check replaces one of yours with the same name.
+    /// Its name in blocks and in the log. A project's check with the name of one of yours runs beside it.
     #[serde(deserialize_with = "value::name")]
     #[schemars(extend("examples" = ["test"]))]
+    #[schemars(extend("x-project" = "always"))]
     pub name: String,
     /// The command line, for a shell. It runs in the project's folder. What a project's file asks
     /// for runs only after you have allowed it: `punchlist allow`.
     #[serde(deserialize_with = "value::command")]
     #[schemars(extend("examples" = ["cargo test --quiet"]))]
+    #[schemars(extend("x-project" = "always"))]
     pub run: String,
     /// Globs of files. The check runs only if the session touched one of them since it last passed.
     /// Any file where this is missing.
     #[serde(default, deserialize_with = "value::globs")]
     #[schemars(extend("examples" = [["src/**", "Cargo.toml"]]))]
+    #[schemars(extend("x-project" = "always"))]
     pub when: Vec<String>,
     /// How long it may take, such as "90s" or "5m". After that it is skipped, and the person is
     /// told. "2m" where this is missing.
     #[serde(default = "check_timeout", with = "value::duration")]
     #[schemars(with = "String", extend("examples" = ["2m"]))]
+    #[schemars(extend("x-project" = "always"))]
     pub timeout: Duration,
     /// At whose stop it runs. "stop" where this is missing.
     #[serde(default)]
     #[schemars(extend("examples" = ["stop"]))]
+    #[schemars(extend("x-project" = "always"))]
     pub on: CheckOn,
-    /// Whether a project's file asks for it: a person has to allow it first.
+    /// Whether a project's file asks for it and the person has not allowed it: then it does not run.
     #[serde(skip)]
-    pub is_projects: bool,
+    pub needs_leave: bool,
 }
 
 /// How long a check may take where nothing is set.
@@ -81,32 +89,37 @@ pub enum CheckOn {
     Both,
 }
 
-/// `[loop]`. A project may set all of it: nothing here runs a program or leaves the folder, and no
-/// loop begins before a person begins one.
+/// `[loop]`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LoopConfig {
     /// The list of features, relative to the loop's folder.
     #[serde(deserialize_with = "value::file_in_folder")]
+    #[schemars(extend("x-project" = "always"))]
     pub features: String,
     /// The file with the loop's status and its notes.
     #[serde(deserialize_with = "value::file_in_folder")]
+    #[schemars(extend("x-project" = "always"))]
     pub progress: String,
     /// How often work is handed out, blocks and fresh sessions together. Counts when a loop is begun.
     #[serde(deserialize_with = "value::at_least::<1, _, _>")]
     #[schemars(range(min = 1))]
+    #[schemars(extend("x-project" = "if-allowed"))]
     pub max_iterations: u32,
     /// The loop ends after this many iterations without progress. No progress is: no feature passed,
     /// no file changed, nothing was committed.
     #[serde(deserialize_with = "value::at_least::<1, _, _>")]
     #[schemars(range(min = 1))]
+    #[schemars(extend("x-project" = "if-allowed"))]
     pub stall_after: u32,
     /// How full a session's context may get, from 0 to 1. Then a fresh session goes on.
     #[serde(deserialize_with = "value::fraction")]
     #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(extend("x-project" = "if-allowed"))]
     pub context: f64,
     /// How many tokens a context has. A model whose name has `[1m]`, or that was filled further
     /// than this, has a million.
+    #[schemars(extend("x-project" = "if-allowed"))]
     pub window: u64,
 }
 
@@ -128,33 +141,43 @@ impl Default for LoopConfig {
 #[serde(default, deny_unknown_fields)]
 pub struct TasksConfig {
     /// Where the tasks are; unfinished ones block.
+    #[schemars(extend("x-project" = "if-unset", "x-person-values" = ["command", "http"]))]
     pub source: TaskSource,
     /// The file of the source "file", relative to the project's folder. `{agent}` and `{session}` in
     /// it are replaced. A project may name only a file of its own.
     #[schemars(with = "String")]
+    #[schemars(extend("x-project" = "always", "x-inside" = true))]
     pub file: PathBuf,
     /// Whose tasks count, for every session with this setting. Empty: the worker that the session
     /// registered as.
+    #[schemars(extend("x-project" = "if-allowed"))]
     pub agent: String,
     /// How long the source may take, all tries together. After that the stop goes through.
     #[serde(with = "value::duration")]
     #[schemars(with = "String")]
+    #[schemars(extend("x-project" = "if-allowed"))]
     pub timeout: Duration,
     /// How often a failed request is tried again within that time.
+    #[schemars(extend("x-project" = "if-allowed"))]
     pub retries: u32,
     /// How often one session may be blocked for its tasks. `[gates] max_blocks` counts them, too.
+    #[schemars(extend("x-project" = "never"))]
     pub max_holds: u32,
     /// True looks and never blocks. The log says what would have happened.
+    #[schemars(extend("x-project" = "if-allowed"))]
     pub dry_run: bool,
     /// The command of the source "command", for a shell. It runs in the project's folder with
     /// `PUNCHLIST_WORKER` and `PUNCHLIST_SESSION` set.
     #[schemars(with = "String")]
+    #[schemars(extend("x-project" = "never"))]
     pub command: Option<String>,
     /// The variable whose value is sent as a bearer token, over https or to this machine only.
     #[schemars(with = "String")]
+    #[schemars(extend("x-project" = "never"))]
     pub token_variable: Option<String>,
     /// The URL of the source "http". `{agent}` and `{session}` in it are replaced.
     #[schemars(with = "String")]
+    #[schemars(extend("x-project" = "never"))]
     pub url: Option<String>,
 }
 
@@ -197,18 +220,22 @@ pub enum TaskSource {
 #[serde(default, deny_unknown_fields)]
 pub struct WorkerConfig {
     /// True keeps a registered worker at work while tasks may come. See `punchlist worker register`.
+    #[schemars(extend("x-project" = "if-allowed"))]
     pub keep_alive: bool,
     /// How long a worker is kept without work. It counts from when it registered, took a task or
     /// finished one, whichever came last.
     #[serde(with = "value::duration")]
     #[schemars(with = "String")]
+    #[schemars(extend("x-project" = "if-allowed"))]
     pub idle: Duration,
     /// After this long without a sign of a worker, its tasks are open again.
     #[serde(with = "value::duration")]
     #[schemars(with = "String")]
+    #[schemars(extend("x-project" = "if-allowed"))]
     pub lease: Duration,
     /// Another `idle` for a kind of worker, in a table `[worker.kinds.NAME]`. It is for those that
     /// registered with `--kind NAME`.
+    #[schemars(extend("x-project" = "if-allowed"))]
     pub kinds: BTreeMap<String, KindConfig>,
 }
 
@@ -255,15 +282,19 @@ fn milliseconds(time: Duration) -> i64 {
 pub struct ChecklistConfig {
     /// True blocks for open boxes of a plan that is said to be done. A box is `- [ ]`; an item that
     /// is said to be done counts by itself.
+    #[schemars(extend("x-project" = { "if": true }))]
     pub plan: bool,
     /// Globs of files whose open boxes block a stop that says it is finished.
     #[serde(deserialize_with = "value::file_globs_in_project")]
+    #[schemars(extend("x-project" = "added"))]
     pub files: Vec<String>,
     /// True blocks for open entries of the session's own task list.
+    #[schemars(extend("x-project" = { "if": true }))]
     pub todos: bool,
     /// A heading that a final message must have, such as "## Plan Completion Check". There must be
     /// text under it. It is asked of messages that say the work is finished. Empty: none.
     #[serde(deserialize_with = "value::heading")]
+    #[schemars(extend("x-project" = "if-unset"))]
     pub require_section: String,
 }
 
@@ -281,21 +312,28 @@ pub struct MemoryConfig {
     /// Globs of files given to a session at its start, newest first. They are given again when it
     /// goes on or was compacted. Your own file may name absolute paths and paths from `~/`.
     #[serde(deserialize_with = "value::file_globs")]
+    #[schemars(extend("x-project" = "if-unset", "x-inside" = true))]
     pub files: Vec<String>,
     /// Standing mandates for every session, a sentence each.
+    #[schemars(extend("x-project" = "if-allowed"))]
     pub mandates: Vec<String>,
     /// A file with more mandates. It may be where `files` may be. Empty: none.
+    #[schemars(extend("x-project" = "if-allowed", "x-inside" = true))]
     pub mandates_file: String,
     /// The most lines of one file, from its start.
+    #[schemars(extend("x-project" = "if-allowed"))]
     pub file_lines: usize,
     /// The most bytes of one file.
+    #[schemars(extend("x-project" = "if-allowed"))]
     pub file_bytes: usize,
     /// The most lines of all files together.
+    #[schemars(extend("x-project" = "if-allowed"))]
     pub max_lines: usize,
     /// The most bytes in all, with the text around the files. Above 10,000 characters newer clients
     /// give the agent only the start, and the name of a file with the rest.
     #[serde(deserialize_with = "value::at_least::<{ value::MIN_MEMORY_BYTES }, _, _>")]
     #[schemars(range(min = value::MIN_MEMORY_BYTES))]
+    #[schemars(extend("x-project" = "if-allowed"))]
     pub max_bytes: usize,
 }
 

@@ -1,12 +1,16 @@
 //! The settings: one struct for each table, merged from the person's file, the project's file and
-//! the environment. Must not let a project's file choose which program runs or what is read.
+//! the environment. Must not let a project's file weaken the gate, cost more or choose what runs.
 
 mod audit;
+mod error;
+pub mod file;
 mod fleet;
 mod gates;
 pub mod parse;
+mod project;
 pub mod reference;
 pub mod sources;
+mod syntax;
 mod value;
 
 use std::path::{Path, PathBuf};
@@ -17,14 +21,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::env::Env;
 pub use audit::{
-    AuditConfig, AuditorConfig, LogConfig, Mode, Planless, SecondReader, SubagentsConfig, UnrunChecks,
+    AuditConfig, AuditorConfig, IgnoreConfig, LogConfig, Mode, Planless, SecondReader, SubagentsConfig,
+    UnrunChecks,
 };
+pub use error::{ConfigError, summary};
 pub use fleet::FleetConfig;
 pub use gates::{
     CHECK_TIMEOUT, CheckConfig, CheckOn, ChecklistConfig, GatesConfig, KindConfig, LoopConfig, MemoryConfig,
     TaskSource, TasksConfig, WorkerConfig,
 };
-pub use parse::ConfigError;
+pub use project::{Allowed, Asked, FromProject};
 pub use value::{parse_duration, parse_size};
 
 /// The settings in force, and a config file: every key of a file may be missing.
@@ -65,10 +71,11 @@ pub struct Config {
 }
 
 impl Config {
-    /// Reads both files and the environment. A file with an error counts as absent; a key that the
-    /// project may not set is dropped by itself. The errors are returned beside the settings.
-    pub fn load(env: &Env, project: &Path) -> (Self, Vec<ConfigError>) {
-        let mut layers = sources::Layers::read(env, project);
+    /// Reads both files and the environment. A key with an error, or one that the project may not
+    /// set, is dropped by itself. The errors are returned beside the settings. `allowed` returns what
+    /// the person has allowed the project, where it matters.
+    pub fn load(env: &Env, project: &Path, allowed: impl FnOnce() -> Allowed) -> (Self, Vec<ConfigError>) {
+        let mut layers = sources::Layers::read(env, project, allowed);
         (layers.config(), layers.errors)
     }
 

@@ -1,117 +1,262 @@
-//! One config file: parses TOML into a [`Config`]. Must not accept an unknown key or value, and must
-//! name the one that is wrong, its place and what is allowed.
+//! One config file: parses TOML key by key. A key that is wrong costs that key: it is taken out and named, with its
+//! place and what is allowed, and the rest counts. Must not quote a secret.
 
-use std::io::{self, ErrorKind};
-use std::path::Path;
-
+use serde::Deserialize as _;
+use serde_path_to_error::Segment;
+use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::Config;
-use crate::files::open_regular;
+use super::reference::settings;
+use super::{Config, ConfigError, syntax};
+use crate::redact::mask;
+use crate::text::harmless;
 
-/// Something wrong in a config file.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ConfigError {
-    #[error("{file}: {why}")]
-    Unreadable { file: String, why: String },
-    /// A key or a value is wrong. Lines and columns count from 1.
-    #[error("{file}, line {line}: {key}: {why}")]
-    Bad { file: String, line: usize, column: usize, key: String, why: String },
-    /// A key, or a value of it, that a project may not set; `own` is the file that may.
-    #[error(
-        "{file}: {key} counts only from your own file, {own}: a project may not choose what runs or is read"
-    )]
-    NotTheProjects { file: String, key: String, own: String },
+/// A file with more errors than these is not read on: each costs time, and nobody reads more of them.
+const MOST_ERRORS: usize = 30;
+/// So many keys of one entry may be wrong before all of it is given up.
+const MOST_REMOVALS: usize = 8;
+
+/// What is right in a file, and what is wrong.
+#[derive(Debug, Default)]
+pub struct Parsed {
+    pub table: toml::Table,
+    /// In the order of the text.
+    pub errors: Vec<ConfigError>,
 }
 
 impl Config {
-    /// Parses the text of a config file. `file` is its name in errors.
+    /// Parses the text of a config file that must have no error. `file` is its name in errors.
     pub fn parse(text: &str, file: &str) -> Result<Self, ConfigError> {
-        let document = DeTable::parse(text).map_err(|error| located(&error, text, file, "not TOML"))?;
-        from_document(document, text, file)
-    }
-}
-
-/// Reads a file and checks it; `None` when there is none.
-pub(super) fn read(path: &Path) -> Result<Option<toml::Table>, ConfigError> {
-    let file = path.display().to_string();
-    match open_regular(path).and_then(io::read_to_string) {
-        Ok(text) => {
-            Config::parse(&text, &file)?;
-            text.parse().map(Some).map_err(|error| located(&error, &text, &file, "not TOML"))
+        let Parsed { table, errors } = parse(text, file);
+        match errors.into_iter().next() {
+            Some(error) => Err(error),
+            None => table.try_into().map_err(|error| located(&error, text, file, "top level")),
         }
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
-        Err(error) => Err(ConfigError::Unreadable { file, why: error.to_string() }),
     }
 }
 
-/// Returns every error of a config file, in the order of the text.
-pub fn errors(text: &str, file: &str) -> Vec<ConfigError> {
-    let mut document = match DeTable::parse(text) {
-        Ok(document) => document,
-        Err(error) => return vec![located(&error, text, file, "not TOML")],
-    };
-    let mut errors = Vec::new();
-    // Parsing ends at the first error, so the key that it is about is removed and the rest parsed
-    // again.
-    while let Err(error) = from_document(document.clone(), text, file) {
-        let is_removed = matches!(&error, ConfigError::Bad { key, .. } if remove(document.get_mut(), key));
-        errors.push(error);
-        if !is_removed {
+/// Parses the text of a config file. `file` is its name in errors.
+pub fn parse(text: &str, file: &str) -> Parsed {
+    let (right, mut errors) = syntax::without_faults(text, file);
+    let (document, faults) = DeTable::parse_recoverable(&right);
+    errors.extend(syntax::duplicates(document.get_ref(), &faults, text, file));
+    let mut table = toml::Table::new();
+    let mut unknown = String::new();
+    for entry in entries(document.get_ref()) {
+        if entry.table == unknown {
+            continue;
+        }
+        if errors.len() >= MOST_ERRORS {
+            let why = format!("{MOST_ERRORS} errors are enough: what comes after them does not count");
+            errors.push(ConfigError::Unreadable { file: file.to_owned(), why });
             break;
         }
+        let (right, mut wrong) = entry.checked(text, file);
+        let is_unknown =
+            |error: &ConfigError| matches!(error, ConfigError::Bad { key, .. } if *key == entry.table);
+        if wrong.iter().any(is_unknown) {
+            entry.table.clone_into(&mut unknown);
+        }
+        errors.append(&mut wrong);
+        append(&mut table, right.unwrap_or_default());
     }
     errors.sort_by_key(|error| match error {
         ConfigError::Bad { line, column, .. } => (*line, *column),
-        ConfigError::Unreadable { .. } | ConfigError::NotTheProjects { .. } => (0, 0),
+        ConfigError::Unreadable { .. } | ConfigError::LeftAside { .. } => (usize::MAX, 0),
     });
-    errors
+    Parsed { table, errors }
 }
 
-fn from_document(
-    document: toml::Spanned<DeTable<'_>>,
-    text: &str,
-    file: &str,
-) -> Result<Config, ConfigError> {
-    serde_path_to_error::deserialize(toml::Deserializer::from(document)).map_err(|error| {
-        let key = error.path().to_string();
-        located(error.inner(), text, file, if key == "." { "top level" } else { &key })
-    })
+/// One key of a table with its value, or one table of a `[[list]]`.
+#[derive(Debug)]
+struct Entry<'d> {
+    table: &'d str,
+    /// A document with this entry alone.
+    alone: DeTable<'d>,
+    /// Which of a list it is.
+    index: Option<usize>,
 }
 
-/// Removes the key at a path, or its whole table; returns whether it was there.
-fn remove(document: &mut DeTable<'_>, path: &str) -> bool {
-    let mut keys = path.split(['.', '[']);
-    let (Some(table), key) = (keys.next(), keys.next()) else { return false };
-    match (document.get_mut(table).map(toml::Spanned::get_mut), key) {
-        (Some(DeValue::Table(inner)), Some(key)) => inner.remove(key).is_some(),
-        (Some(_), _) => document.remove(table).is_some(),
+/// Returns all entries of a file. A table without a key is one, too: its name may be wrong.
+fn entries<'d>(document: &'d DeTable<'d>) -> Vec<Entry<'d>> {
+    let mut entries = Vec::new();
+    for (name, value) in document {
+        let table: &str = name.get_ref();
+        let mut add = |value: Spanned<DeValue<'d>>, index| {
+            let mut alone = DeTable::new();
+            alone.insert(name.clone(), value);
+            entries.push(Entry { table, alone, index });
+        };
+        match value.get_ref() {
+            DeValue::Table(keys) if !keys.is_empty() => {
+                for (key, inner) in keys {
+                    for (one, index) in elements(inner) {
+                        let mut only = DeTable::new();
+                        only.insert(key.clone(), one);
+                        add(Spanned::new(value.span(), DeValue::Table(only)), index);
+                    }
+                }
+            }
+            _ => elements(value).into_iter().for_each(|(one, index)| add(one, index)),
+        }
+    }
+    entries
+}
+
+/// Splits a list of tables into lists of one.
+fn elements<'d>(value: &Spanned<DeValue<'d>>) -> Vec<(Spanned<DeValue<'d>>, Option<usize>)> {
+    match value.get_ref() {
+        DeValue::Array(list) if list.iter().any(|one| matches!(one.get_ref(), DeValue::Table(_))) => {
+            let alone = |(index, one): (usize, &Spanned<DeValue<'d>>)| {
+                let mut only = toml::de::DeArray::new();
+                only.push(one.clone());
+                (Spanned::new(value.span(), DeValue::Array(only)), Some(index))
+            };
+            list.iter().enumerate().map(alone).collect()
+        }
+        _ => vec![(value.clone(), None)],
+    }
+}
+
+impl Entry<'_> {
+    /// Returns what is right in it, and the errors.
+    fn checked(&self, text: &str, file: &str) -> (Option<toml::Table>, Vec<ConfigError>) {
+        let mut document = self.alone.clone();
+        let mut errors = Vec::new();
+        for _ in 0..=MOST_REMOVALS {
+            let deserializer = toml::Deserializer::from(Spanned::new(0..0, document.clone()));
+            let Err(error) = serde_path_to_error::deserialize::<_, Config>(deserializer) else {
+                let deserializer = toml::Deserializer::from(Spanned::new(0..0, document));
+                return (toml::Table::deserialize(deserializer).ok(), errors);
+            };
+            let path: Vec<&Segment> = error.path().iter().collect();
+            let is_removed = remove(&mut document, &path);
+            // What is missing because it was wrong was told already.
+            if errors.is_empty() || !error.inner().message().starts_with("missing field") {
+                errors.push(located(error.inner(), text, file, &self.key(&error.path().to_string())));
+            }
+            if !is_removed || document.values().all(|value| is_empty(value.get_ref())) {
+                break;
+            }
+        }
+        if let (Some(_), Some(ConfigError::Bad { why, .. })) = (self.index, errors.last_mut()) {
+            why.push_str("; the table does not count without it");
+        }
+        (None, errors)
+    }
+
+    /// The name of a key in the file, of its path in the document with this entry alone.
+    fn key(&self, path: &str) -> String {
+        match self.index {
+            _ if path == "." => "top level".to_owned(),
+            Some(index) => path.replacen("[0]", &format!("[{index}]"), 1),
+            None => path.to_owned(),
+        }
+    }
+}
+
+fn is_empty(value: &DeValue<'_>) -> bool {
+    match value {
+        DeValue::Table(table) => table.values().all(|value| is_empty(value.get_ref())),
+        DeValue::Array(list) => list.is_empty(),
+        _ => false,
+    }
+}
+
+/// Removes what is at a path: a key, or one table of a list. A list with a wrong value is removed as a whole. Returns
+/// whether it was there.
+fn remove(table: &mut DeTable<'_>, path: &[&Segment]) -> bool {
+    let [Segment::Map { key }, rest @ ..] = path else { return false };
+    match (table.get_mut(key.as_str()).map(Spanned::get_mut), rest) {
+        (Some(DeValue::Table(inner)), [_, ..]) => remove(inner, rest),
+        (Some(DeValue::Array(list)), [Segment::Seq { index }, rest @ ..]) => {
+            match (list.get_mut(*index).map(Spanned::get_mut), rest) {
+                (Some(DeValue::Table(inner)), [_, ..]) => remove(inner, rest),
+                _ => table.remove(key.as_str()).is_some(),
+            }
+        }
+        (Some(_), _) => table.remove(key.as_str()).is_some(),
         (None, _) => false,
     }
 }
 
+/// Adds an entry to what was read before: keys to their table, tables to their list.
+fn append(into: &mut toml::Table, from: toml::Table) {
+    for (key, value) in from {
+        match (into.get_mut(&key), value) {
+            (Some(toml::Value::Table(into)), toml::Value::Table(from)) => append(into, from),
+            (Some(toml::Value::Array(into)), toml::Value::Array(from)) => into.extend(from),
+            (_, value) => {
+                into.insert(key, value);
+            }
+        }
+    }
+}
+
+/// The line and the column of a place in a text, both from 1 on.
+pub(super) fn line_and_column(text: &str, at: usize) -> (usize, usize) {
+    let before = &text[..text.floor_char_boundary(at)];
+    let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
+    (before.matches('\n').count() + 1, column)
+}
+
 /// Adds to a parser's error where it is in the text, and the key that was probably meant.
-fn located(error: &toml::de::Error, text: &str, file: &str, key: &str) -> ConfigError {
-    let start = error.span().map_or(0, |span| text.floor_char_boundary(span.start));
-    let line = text[..start].matches('\n').count() + 1;
-    let column = text[..start].rsplit('\n').next().map_or(0, |before| before.chars().count()) + 1;
-    let mut why = error.message().trim().to_owned();
-    if let Some(moved) = ["dry_run", "max_blocks"].iter().find(|moved| key == format!("audit.{moved}")) {
-        why.push_str(&format!("; `{moved}` stands in [gates], for all gates together"));
+pub(super) fn located(error: &toml::de::Error, text: &str, file: &str, key: &str) -> ConfigError {
+    let at = error.span().map_or(0, |span| span.start);
+    let (line, column) = line_and_column(text, at);
+    let mut why = without_secrets(error.message().trim(), text.lines().nth(line - 1).unwrap_or_default());
+    if let Some(table) = table_of(key, &why) {
+        why.push_str(&format!("; `{}` stands in {table}", key.rsplit('.').next().unwrap_or(key)));
     } else if let Some(word) = similar_word(&why) {
         why.push_str(&format!("; did you mean `{word}`?"));
     }
-    ConfigError::Bad { file: file.to_owned(), line, column, key: key.to_owned(), why }
+    ConfigError::Bad { file: file.to_owned(), line, column, key: without_secrets(key, ""), why }
+}
+
+/// A parser's words without the secret that they quote, and without what steers a terminal. `line` is the line that
+/// they are about: what is a secret there is one in them.
+pub(super) fn without_secrets(words: &str, line: &str) -> String {
+    let masked = mask(words);
+    let is_safe = masked.count == 0 && mask(line).count == 0;
+    let words = if is_safe {
+        words.to_owned()
+    } else {
+        // The words from the first quote to the last may be the value.
+        let quote = |letter: char| letter == '"' || letter == '`';
+        match (masked.text.find(quote), masked.text.rfind(quote)) {
+            (Some(from), Some(to)) => {
+                format!("{}a value that looks like a secret{}", &masked.text[..from], &masked.text[to + 1..])
+            }
+            _ => masked.text,
+        }
+    };
+    harmless(&words).replace(['\n', '\t'], " ")
+}
+
+/// The table in which a key stands that another table does not have.
+fn table_of(key: &str, message: &str) -> Option<String> {
+    if !message.starts_with("unknown field") {
+        return None;
+    }
+    let name = key.rsplit('.').next().unwrap_or(key);
+    let all = settings();
+    let mut tables: Vec<String> =
+        all.iter().filter(|setting| setting.key == name).map(super::reference::Setting::head).collect();
+    tables.dedup();
+    // A name that several tables have is more likely misspelt than misplaced, but for one that has no table at all.
+    (tables.len() == 1 || !key.contains('.')).then(|| tables.join(" or ")).filter(|tables| !tables.is_empty())
 }
 
 /// From this ratio of shared letters on, a word counts as a misspelling of another.
 const SIMILAR: f32 = 0.6;
+/// The longest name that is compared with the others.
+const LONGEST_WORD: usize = 64;
 
 /// Returns the allowed word that is most like the unknown one; serde's message names all of them.
 fn similar_word(message: &str) -> Option<&str> {
     let mut words = message.split('`').skip(1).step_by(2);
     let is_unknown = ["unknown field", "unknown variant"].iter().any(|start| message.starts_with(start));
-    let unknown = words.next().filter(|_| is_unknown)?.to_lowercase();
+    let unknown = words.next().filter(|word| is_unknown && word.len() <= LONGEST_WORD)?.to_lowercase();
     let ratio = |word: &str| similar::TextDiff::from_chars(unknown.as_str(), word).ratio();
     let rated = words.map(|word| (ratio(&word.to_lowercase()), word));
     let likely = rated.filter(|(ratio, _)| *ratio >= SIMILAR);

@@ -3,12 +3,13 @@
 //! anything of a key that does not stand on its type.
 
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
 use super::Config;
-use super::sources::is_own_file_only;
+use super::project::FromProject;
 use crate::env;
 
 /// One key.
@@ -27,8 +28,12 @@ pub struct Setting {
     pub default: Option<toml::Value>,
     /// A value to show where none is built in.
     pub example: Option<toml::Value>,
-    /// Whether it counts only from the person's own file.
-    pub own_file_only: bool,
+    /// When the value of a project's file counts.
+    pub from_project: FromProject,
+    /// Whether a project's value must not lead out of the project.
+    pub stays_inside: bool,
+    /// The words that count only from the person's own file.
+    pub person_values: Vec<String>,
     /// Whether its table is a list: `[[table]]`.
     pub is_of_many: bool,
 }
@@ -37,6 +42,22 @@ impl Setting {
     /// Returns the head of its table.
     pub fn head(&self) -> String {
         if self.is_of_many { format!("[[{}]]", self.table) } else { format!("[{}]", self.table) }
+    }
+
+    /// Says what a project's value is worth.
+    fn project_words(&self) -> String {
+        let mut words = self.from_project.words();
+        if self.is_of_many {
+            words.push_str(", and runs after `punchlist allow`");
+        }
+        if self.stays_inside {
+            words.push_str("; nothing outside of the project");
+        }
+        if !self.person_values.is_empty() {
+            let values: Vec<_> = self.person_values.iter().map(|value| format!("`\"{value}\"`")).collect();
+            let _ = write!(words, "; {} only from yours", values.join(" and "));
+        }
+        words
     }
 
     /// Returns its whole name.
@@ -58,7 +79,6 @@ pub fn schema() -> Value {
             key.remove("default");
             let default = setting.default.and_then(|value| serde_json::to_value(value).ok());
             key.extend(default.map(|value| ("default".to_owned(), value)));
-            key.extend(setting.own_file_only.then(|| ("x-own-file-only".to_owned(), true.into())));
         }
     }
     if let Some(Value::Object(tables)) = schema.pointer_mut("/properties") {
@@ -72,7 +92,8 @@ pub fn schema() -> Value {
 /// Returns every key in the order of the types; those without a built-in value come last in their
 /// table.
 pub fn settings() -> Vec<Setting> {
-    settings_of(&schema())
+    static ALL: LazyLock<Vec<Setting>> = LazyLock::new(|| settings_of(&schema()));
+    ALL.clone()
 }
 
 fn settings_of(schema: &Value) -> Vec<Setting> {
@@ -95,7 +116,10 @@ fn settings_of(schema: &Value) -> Vec<Setting> {
                 words: words.map(|word| (text(word, "const"), text(word, "description"))).collect(),
                 default: defaults.get(table).and_then(|table| table.get(key)).cloned(),
                 example: of["examples"].get(0).and_then(|one| toml::Value::try_from(one).ok()),
-                own_file_only: is_own_file_only(table, key),
+                // A key that does not say it is the person's alone.
+                from_project: serde_json::from_value(of["x-project"].clone()).unwrap_or(FromProject::Never),
+                stays_inside: of["x-inside"] == true,
+                person_values: serde_json::from_value(of["x-person-values"].clone()).unwrap_or_default(),
                 is_of_many,
             });
         }
@@ -121,6 +145,7 @@ fn kind(of: &Value) -> String {
             least.map_or_else(|| "a number".into(), |least| format!("a number, at least {least}"))
         }
         Some("array") if of["items"]["oneOf"].is_array() => "a list of".into(),
+        Some("array") if of["items"]["type"] == "object" => "a list of tables".into(),
         Some("array") => "a list of texts".into(),
         Some("number") => "a number".into(),
         Some("string") => "a text".into(),
@@ -172,19 +197,21 @@ pub fn defaults() -> String {
 pub fn commented_file(schema_file: &str, is_projects: bool) -> String {
     let mut text = format!("#:schema {schema_file}\n");
     text.push_str(if is_projects {
-        "# Settings of punchlist for everybody who works on this project. They win over a person's own\n\
-         # (`punchlist config show` tells what counts and why). What is commented out is built in.\n"
+        "# Settings of punchlist for everybody who works on this project. What would weaken the gate or cost\n\
+         # more counts for those who ran `punchlist allow` (`punchlist config show` tells what counts and why).\n\
+         # What is commented out is built in; to set a key, take the `#` from its line and from its [table].\n"
     } else {
-        "# Your own settings of punchlist; a project's file (.claude/punchlist.toml) wins over them\n\
-         # (`punchlist config show` tells what counts and why). What is commented out is built in.\n"
+        "# Your own settings of punchlist; a project's file (.claude/punchlist.toml) may make the gate stricter\n\
+         # (`punchlist config show` tells what counts and why).\n\
+         # What is commented out is built in; to set a key, take the `#` from its line and from its [table].\n"
     });
     let mut table = String::new();
-    for setting in settings().iter().filter(|setting| !(is_projects && setting.own_file_only)) {
+    let is_left_out = |setting: &&Setting| is_projects && setting.from_project == FromProject::Never;
+    for setting in settings().iter().filter(|setting| !is_left_out(setting)) {
         if setting.table != table {
             setting.table.clone_into(&mut table);
-            // An empty `[[table]]` would lack the keys that it must have.
-            let comment = if setting.is_of_many { "# " } else { "" };
-            let _ = writeln!(text, "\n# {}\n{comment}{}", setting.about_table, setting.head());
+            // Commented out, too: a table that is pasted below would be a second one of its name.
+            let _ = writeln!(text, "\n# {}\n# {}", setting.about_table, setting.head());
         }
         text.push('\n');
         for line in textwrap::wrap(&setting.about, 96) {
@@ -205,9 +232,15 @@ pub fn markdown() -> String {
     let mut text = String::from(
         "# Config\n\n\
          <!-- Made of the types in src/config by `PUNCHLIST_BLESS=1 cargo test --lib config::reference`. -->\n\n\
-         Two files, both optional: `.claude/punchlist.toml` in the project, and `~/.config/punchlist/config.toml` for yourself. The project's\n\
-         wins over yours, key by key, and variables win over both; a list replaces the other, but `[[check]]` is merged by name.\n\
-         A file with an error counts as absent: one line on stderr, `config_error` in the log.\n\n\
+         Two files, both optional: `.claude/punchlist.toml` in the project, and `~/.config/punchlist/config.toml` for yourself. Variables win\n\
+         over both.\n\n\
+         **What a project may decide.** It may make the gate stricter, and name its plan and its checks. What would make the gate weaker or\n\
+         dearer counts once you have allowed that very content: `punchlist allow` shows all of it, checks and settings, and asks. What\n\
+         changes later has to be allowed anew. Model, readers, budgets and the log are yours alone. Each key below says which it is.\n\
+         What was left aside is told at the stop (one line, once for each content), by `doctor`, `config show` and `config check`.\n\n\
+         **What is wrong costs that key.** The rest of the file counts, the wrong key is as built in, and you are told at the stop, once\n\
+         for each content; stderr and `config_error` in the log have it every time. No command is refused for a config. A file over\n\
+         256 KiB, one that is no regular file, and a project's that is a link to somewhere else are not read.\n\n\
          \x20   punchlist config show          # every value, and where it comes from\n\
          \x20   punchlist config init --user   # a commented file to begin with; --project for this project's\n\
          \x20   punchlist config check         # what is wrong with them, with line and column\n\
@@ -230,11 +263,7 @@ pub fn markdown() -> String {
             let default = setting.default.as_ref().map_or("not set".to_owned(), |value| format!("`{value}`"));
             let _ = writeln!(text, "- Built in: {default}");
         }
-        if setting.own_file_only {
-            text.push_str(
-                "- Counts only from your own file: a project may not choose what runs or is read\n",
-            );
-        }
+        let _ = writeln!(text, "- From a project's file: {}", setting.project_words());
     }
     text.push_str("\n## Variables\n\nA switch is on when it is set to anything but `0`, `false`, `no`, `off` or nothing.\n\n| | |\n| --- | --- |\n");
     for (name, about) in VARIABLES {
@@ -283,7 +312,9 @@ mod tests {
                 setting.words.iter().all(|(word, about)| !word.is_empty() && !about.is_empty()),
                 "{setting:?}"
             );
-            let has_none = setting.own_file_only || setting.is_of_many || setting.key == "max_cost_per_day";
+            let optional =
+                ["client", "prompts", "command", "token_variable", "url", "max_cost_per_day", "ignore"];
+            let has_none = setting.is_of_many || optional.contains(&&*setting.key);
             assert_eq!(setting.default.is_none(), has_none, "{setting:?}");
         }
         let order: Vec<_> = settings.iter().map(Setting::path).collect();
@@ -296,8 +327,11 @@ mod tests {
             let text = commented_file("x.schema.json", is_projects);
             assert_eq!(Config::parse(&text, "x"), Ok(Config::default()));
             for setting in settings() {
-                let is_there = text.contains(&format!("\n# {} = ", setting.key));
-                assert_eq!(is_there, !(is_projects && setting.own_file_only), "{}", setting.path());
+                let (_, of_table) = text.split_once(&format!("\n# {}\n", setting.head())).unwrap_or_default();
+                let of_table = of_table.split("\n# [").next().unwrap_or_default();
+                let is_there = of_table.contains(&format!("\n# {} = ", setting.key));
+                let is_left_out = is_projects && setting.from_project == FromProject::Never;
+                assert_eq!(is_there, !is_left_out, "{}", setting.path());
             }
             // Each line that sets something can be taken as it is.
             let set: String = text
@@ -317,11 +351,15 @@ mod tests {
         assert_eq!(schema["properties"]["gates"]["properties"]["max_blocks"]["default"], 3);
         assert_eq!(schema["properties"]["audit"]["properties"]["max_prompt_bytes"]["minimum"], 10_000);
         let client = &schema["properties"]["auditor"]["properties"]["client"];
-        assert_eq!((client.get("default"), &client["x-own-file-only"]), (None, &true.into()));
+        assert_eq!((client.get("default"), &client["x-project"]), (None, &"never".into()));
         assert_eq!(schema["additionalProperties"], false);
         for (table, of) in properties(&schema) {
             let of = if of["items"].is_object() { &of["items"] } else { of };
             assert_eq!(of["additionalProperties"], false, "{table}");
+            for (key, of) in properties(of) {
+                let class = serde_json::from_value::<FromProject>(of["x-project"].clone());
+                assert!(class.is_ok(), "{table}.{key}: say with `x-project` when a project's value counts");
+            }
         }
         assert!(schema["$schema"].as_str().is_some_and(|which| which.contains("draft-07")));
     }

@@ -110,6 +110,10 @@ pub(super) fn name<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Erro
     not_empty(from, "a name")
 }
 
+pub(super) fn reason<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    not_empty(from, "a reason")
+}
+
 pub(super) fn command<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     not_empty(from, "a command")
 }
@@ -153,6 +157,15 @@ fn compiled<'de, D: Deserializer<'de>, T>(
 
 pub(super) fn globs<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     compiled(from, anywhere_glob)
+}
+
+/// Reads at least one glob.
+pub(super) fn some_globs<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    let globs = globs(from)?;
+    if globs.is_empty() {
+        return Err(de::Error::custom("no glob; write one like \"src/generated/**\""));
+    }
+    Ok(globs)
 }
 
 pub(super) fn agent_types<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {

@@ -15,10 +15,10 @@ pub fn switch_check(folders: &[PathBuf]) -> Option<Check> {
 }
 
 /// Reports the commands of a project's file that the person has not allowed.
-pub fn unallowed_check(asked: &[CheckConfig], is_allowed: bool) -> Option<Check> {
+pub fn unallowed_check(checks: &[CheckConfig]) -> Option<Check> {
     let names: Vec<_> =
-        asked.iter().filter(|check| check.is_projects).map(|check| check.name.as_str()).collect();
-    if is_allowed || names.is_empty() {
+        checks.iter().filter(|check| check.needs_leave).map(|check| check.name.as_str()).collect();
+    if names.is_empty() {
         return None;
     }
     let found = format!("the project's do not run yet: {}", names.join(", "));
@@ -29,7 +29,11 @@ pub fn checks(sources: &Sources) -> Vec<Check> {
     const NAME: &str = "config";
     let mut checks: Vec<Check> = Vec::new();
     for fault in &sources.faults {
-        checks.push(Check::fault(NAME, fault.to_string(), "`punchlist config check` tells all of it"));
+        checks.push(if fault.is_fault() {
+            Check::fault(NAME, fault.to_string(), "`punchlist config check` tells all of it")
+        } else {
+            Check::note(NAME, fault.to_string(), "look at it, and count it for this project: punchlist allow")
+        });
     }
     let differing: Vec<_> = sources
         .settings
@@ -65,6 +69,7 @@ pub fn checks(sources: &Sources) -> Vec<Check> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Allowed;
     use crate::config::sources::sources;
     use crate::doctor::Mark;
     use crate::env::{self, Env};
@@ -72,7 +77,7 @@ mod tests {
     fn checked(own: &str, variable: &str) -> Vec<(Mark, String)> {
         let folder = crate::testing::Folder::around(&[("punchlist/config.toml", own)]);
         let env = Env::from_pairs([("XDG_CONFIG_HOME", folder.path().as_os_str()), (variable, "1".as_ref())]);
-        let all = checks(&sources(&env, &folder.root()));
+        let all = checks(&sources(&env, &folder.root(), Allowed::new));
         let tidy = |text: String| text.replace(&folder.path().display().to_string(), "[folder]");
         all.into_iter().map(|check| (check.mark, tidy(check.found))).collect()
     }
@@ -91,10 +96,9 @@ mod tests {
     fn commands_of_a_project_that_are_not_allowed_are_a_note() {
         let file = "[[check]]\nname = \"test\"\nrun = \"make\"\n";
         let mut config = crate::config::Config::parse(file, "x").expect("a config file");
-        assert_eq!(unallowed_check(&config.checks, false), None, "one's own need no leave");
-        config.checks[0].is_projects = true;
-        assert_eq!(unallowed_check(&config.checks, true), None);
-        let check = unallowed_check(&config.checks, false).expect("a check");
+        assert_eq!(unallowed_check(&config.checks), None, "one's own, or allowed");
+        config.checks[0].needs_leave = true;
+        let check = unallowed_check(&config.checks).expect("a check");
         assert_eq!((check.mark, check.found.as_str()), (Mark::Note, "the project's do not run yet: test"));
     }
 

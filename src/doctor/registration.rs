@@ -8,12 +8,13 @@ use serde_json::{Value, json};
 
 use super::{Check, Mark};
 use crate::client::env_vars;
+use crate::client::folders::MOST_SETTINGS;
 use crate::client::settings::Scope;
 use crate::client::settings::registered_hooks::{OurHook, Owner, SESSION_START, our_hooks};
 use crate::client::settings::registration::HOOK_TIMEOUT;
 use crate::config::{Config, Mode};
 use crate::env::Env;
-use crate::files::open_regular;
+use crate::files::{open_regular, read_bounded};
 
 /// A file of the client that may register hooks.
 #[derive(Debug, Clone)]
@@ -45,7 +46,7 @@ fn settings_files(env: &Env, project: &Path) -> Vec<HookFile> {
 }
 
 fn settings_file(owner: Owner, path: &Path) -> Option<HookFile> {
-    let content = match open_regular(path).and_then(io::read_to_string) {
+    let content = match open_regular(path).and_then(|file| read_bounded(file, MOST_SETTINGS)) {
         Ok(text) if text.trim().is_empty() => Ok(Value::Null),
         Ok(text) => serde_json::from_str(&text).map_err(|error| format!("not JSON: {error}")),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {

@@ -49,7 +49,7 @@ pub fn check_alone(proposal: &Proposal, prepared: &Prepared, shown: &SharedPromp
     let outcome = |finding: &Finding| match finding.status {
         Status::Confirmed => CheckOutcome::Through,
         Status::CannotVerify if finding.check == UNSURE => CheckOutcome::Unsure,
-        Status::CannotVerify | Status::Refuted => CheckOutcome::Stopped,
+        Status::CannotVerify | Status::Refuted | Status::Ignored => CheckOutcome::Stopped,
     };
     if let Some(finding) = reading.findings.get(prepared.brief.facts.len()) {
         return Checked { outcome: outcome(finding), finding: finding.clone() };

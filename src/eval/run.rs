@@ -16,7 +16,7 @@ use super::matching::{Advised, match_advisories, truths_of};
 use super::replies::{self, FirstReply, Replies, Reply};
 use super::stored::{FindingKey, RecordedSecond};
 use crate::child;
-use crate::config::Config;
+use crate::config::{Allowed, Config};
 use crate::decision::{Action, Cause};
 use crate::env::Env;
 use crate::finding::{Finding, Status};
@@ -263,7 +263,7 @@ fn by_disk_alone(case: &Case, laid_out: &LaidOut, prepared: Prepared) -> CaseRes
 }
 
 fn own_prompts(env: &Env) -> Prompts {
-    let own = Config::load(env, &std::env::current_dir().unwrap_or_default()).0.auditor.prompts;
+    let own = Config::load(env, &std::env::current_dir().unwrap_or_default(), Allowed::new).0.auditor.prompts;
     own.and_then(|folder| Prompts::with_overrides(&folder).ok()).unwrap_or_default()
 }
 
@@ -273,7 +273,7 @@ fn ask_client(
     second: SecondChoice,
     env: &Env,
 ) -> Result<Audited, EvalError> {
-    let config = Config::load(env, &std::env::current_dir().unwrap_or_default()).0.auditor;
+    let config = Config::load(env, &std::env::current_dir().unwrap_or_default(), Allowed::new).0.auditor;
     let state = StateFolder::find(env).map_err(|error| case.error(&error.to_string()))?;
     let mut client = SealedClient {
         env,

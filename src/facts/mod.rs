@@ -65,9 +65,14 @@ impl<'a> Known<'a> {
     }
 }
 
-/// A file's path without its ending.
+/// Endings of what is left beside a file: never the file itself.
+const COPIES: [&str; 7] = ["bak", "orig", "old", "tmp", "swp", "rej", "log"];
+
+/// A file's path without its ending, if it has one.
 fn stem(name: &str) -> Option<&str> {
-    name.rsplit_once('.').map(|(stem, _)| stem)
+    let (stem, ending) = name.rsplit_once('.')?;
+    let is_ending = !ending.is_empty() && ending.chars().all(char::is_alphanumeric);
+    (is_ending && !COPIES.contains(&ending)).then_some(stem)
 }
 
 /// Whether a fact may depend on a file: something that was ticked names one.

@@ -12,7 +12,7 @@ use crate::audit::{AuditInput, Work, nothing_to_audit};
 use crate::config::{Planless, SecondReader};
 use crate::decision::{Cause, NEWER_STOP, Outcome, OutcomeKind};
 use crate::evidence::JudgedUntil;
-use crate::finding::{Advisory, Finding, Status};
+use crate::finding::{Advisory, Finding};
 use crate::followup::{Dispute, PendingBlock, set_aside};
 use crate::log::record::{FileRecord, ReaderRecord};
 use crate::log::{DecisionLog, artifacts};
@@ -223,9 +223,7 @@ impl Audit<'_> {
         }
         let outcome = with_disputed(outcome, &disputed);
         if outcome.wants_block() {
-            let blocks = |finding: &Finding| {
-                finding.status == Status::Confirmed && config.block_on.contains(&finding.category)
-            };
+            let blocks = |finding: &Finding| config.blocks_for(finding);
             details.pending = Some(PendingBlock::new(findings, blocks, &input.evidence));
         }
         Ok(outcome)

@@ -16,6 +16,7 @@ use crate::ids::ContentId;
 use crate::readers::Readers;
 use crate::session::Command;
 use crate::state::StateChange;
+use crate::text::harmless;
 use crate::timing;
 
 /// No check is worth starting with less.
@@ -54,11 +55,8 @@ impl Gate for ChecksGate {
         if to_run.is_empty() {
             return pass(&idle, &[]).into();
         }
-        let is_allowed = || stop.state.is_allowed(stop.project, &stop.config.checks);
-        let unread = to_run.iter().any(|(check, _)| check.is_projects) && !is_allowed();
-        if unread {
-            to_run.retain(|(check, _)| !check.is_projects);
-        }
+        let unread = to_run.iter().any(|(check, _)| check.needs_leave);
+        to_run.retain(|(check, _)| !check.needs_leave);
         let ran = stop.phases.time(timing::CHECKS, || run_all(stop, &to_run));
         if !stop.is_background() {
             say(&ran);
@@ -175,9 +173,10 @@ fn say(ran: &[Ran]) {
             Verdict::Failed { how, output } => (how.as_str(), output.as_str()),
             Verdict::CouldNotRun(why) => (why.as_str(), ""),
         };
-        let _ = writeln!(stderr, "{} | {verdict} ({:.1} s)", ran.name, ran.took.as_secs_f64());
+        let name = harmless(&ran.name).replace('\n', " ");
+        let _ = writeln!(stderr, "{name} | {} ({:.1} s)", harmless(verdict), ran.took.as_secs_f64());
         for line in output.lines() {
-            let _ = writeln!(stderr, "{} | {line}", ran.name);
+            let _ = writeln!(stderr, "{name} | {}", harmless(line));
         }
     }
 }

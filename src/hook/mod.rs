@@ -2,6 +2,7 @@
 //! hold the rules of a gate, which stand in `gates`.
 
 pub mod block_followup;
+pub mod config_faults;
 pub mod interrupt;
 pub mod record;
 pub mod recount;

@@ -16,13 +16,14 @@ use crate::child;
 use crate::client::env_vars;
 use crate::client::hook_input::{Event, HookInput};
 use crate::client::hook_reply::Reply;
-use crate::config::{AuditorConfig, Config, Mode, SecondReader};
+use crate::config::{AuditorConfig, Mode, SecondReader};
 use crate::decision::{Action, Cause, Merged, Outcome, OutcomeKind, decide, merge};
 use crate::env::{self, Env};
 use crate::exit::complain;
 use crate::finding::{Advisory, AdvisoryKind};
 use crate::fleet::spool::Spool;
 use crate::gates::{self, CheckedGate, StopContext};
+use crate::hook::config_faults::ConfigFaults;
 use crate::hook::interrupt;
 use crate::hook::record;
 use crate::hook::session_start;
@@ -148,8 +149,8 @@ pub fn answer(
         return Reply::Silent;
     }
     let (project, session) = (project_of(&input, env), session_name(&input));
-    let (mut config, faults) = phases.time(timing::CONFIG, || Config::load(env, &project));
-    let mut faults = Faults(faults.iter().map(|fault| (fault.to_string(), DEFAULT_USED)).collect());
+    let (mut config, faults) = phases.time(timing::CONFIG, || state.load_config(env, &project));
+    let mut faults = ConfigFaults::new(faults);
     if input.event == Event::SubagentStop {
         let most = config.subagents.max_prompt_bytes;
         config.audit.max_prompt_bytes = config.audit.max_prompt_bytes.min(most);
@@ -177,7 +178,7 @@ pub fn answer(
         faults.complain();
         return session_start::begin(&stop);
     }
-    faults.0.extend(config.audit.mode.fault(registered.mode).map(|fault| (fault, "")));
+    faults.add_registration(config.audit.mode.fault(registered.mode));
     let is_newest = || newest.as_ref().is_none_or(NewestStop::is_newest);
     let is_wanted = newest.as_ref().map(|_| &is_newest as &dyn Fn() -> bool);
     let AuditorConfig { client, model, second_reader, timeout, .. } = &config.auditor;
@@ -213,9 +214,8 @@ pub fn answer(
 
     // Record.
     let registration = stop.view.get().map(|view| view.registration_faults.clone()).unwrap_or_default();
-    faults.0.extend(registration.into_iter().map(|fault| (fault, "")));
-    let templates = checked.gates.iter().flat_map(|gate| gate.result.config_faults.clone());
-    faults.0.extend(templates.map(|fault| (fault, BUILT_IN_USED)));
+    faults.add_registration(registration);
+    faults.add_prompts(checked.gates.iter().flat_map(|gate| gate.result.config_faults.clone()));
     // A session that is woken is given all of stderr (2.1.325), and what to change in a config is not
     // for the agent.
     if !stop.is_background() || decision.action == Action::Allow {
@@ -238,7 +238,7 @@ pub fn answer(
     }
 
     // Answer.
-    decision.reply
+    faults.tell(&stop, decision.reply)
 }
 
 pub struct Checked {
@@ -333,23 +333,6 @@ impl Checked {
 
     fn skipped(stop: &StopContext<'_>, outcome: Outcome, off: Option<&SwitchedOff>) -> Self {
         Self::new(stop, Merged { outcome, uses_budget: false }, Vec::new(), None, off)
-    }
-}
-
-/// What was done about something wrong with the settings.
-const DEFAULT_USED: &str = " (the default is used)";
-const BUILT_IN_USED: &str = " (the built-in text is used)";
-
-/// What is wrong with the settings, each with what was done about it.
-struct Faults(Vec<(String, &'static str)>);
-
-impl Faults {
-    fn complain(&self) {
-        self.0.iter().for_each(|(text, note)| complain(&format!("{text}{note}")));
-    }
-
-    fn texts(&self) -> Vec<String> {
-        self.0.iter().map(|(text, _)| text.clone()).collect()
     }
 }
 

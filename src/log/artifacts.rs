@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::private_file::{self, Durability};
+use crate::redact::mask_json;
 
 /// The most that is stored of one prompt or reply.
 const MAX_BYTES: usize = 1 << 20;
@@ -74,8 +75,8 @@ pub fn write_second(state: &Path, id: &str, task: &str, reply: &str) {
 
 /// Stores what an audit looked at, which comes bounded.
 pub fn write_snapshot(state: &Path, id: &str, snapshot: &Snapshot) {
-    if let Ok(bytes) = serde_json::to_vec(snapshot) {
-        write(&path(state, id, "scene.json"), &bytes);
+    if let Ok(json) = serde_json::to_string(snapshot) {
+        write(&path(state, id, "scene.json"), mask_json(&json).as_bytes());
     }
 }
 

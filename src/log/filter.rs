@@ -91,7 +91,9 @@ impl Filter {
         let record = &annotated.decision;
         let has_category = |wanted: &Category| {
             let findings = record.findings.iter();
-            findings.filter(|f| f.status != Status::Refuted).any(|f| f.category == *wanted)
+            findings
+                .filter(|f| !matches!(f.status, Status::Refuted | Status::Ignored))
+                .any(|f| f.category == *wanted)
         };
         let has_outcome = |wanted: &OutcomeFilter| {
             annotated.label.as_ref().is_some_and(|note| note.label.name() == wanted.name())

@@ -50,6 +50,7 @@ pub enum Difference {
     /// It can't be verified now.
     NowUnverified,
     NowRefuted,
+    NowIgnored,
     /// It is not found any more.
     Gone,
     /// It was not found then.
@@ -63,6 +64,7 @@ impl Difference {
             Self::NowConfirmed => "now confirmed",
             Self::NowUnverified => "now not verified",
             Self::NowRefuted => "now refuted",
+            Self::NowIgnored => "now ignored by the config",
             Self::Gone => "no longer found",
             Self::New => "new",
         }
@@ -83,6 +85,7 @@ pub fn compare(then: &[Finding], now: &[Finding]) -> Vec<FindingDiff> {
             Some(Status::Confirmed) => Difference::NowConfirmed,
             Some(Status::CannotVerify) => Difference::NowUnverified,
             Some(Status::Refuted) => Difference::NowRefuted,
+            Some(Status::Ignored) => Difference::NowIgnored,
         };
         compared.push(FindingDiff { number: Some(at + 1), difference, then: Some(old.clone()), now: new });
     }

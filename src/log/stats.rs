@@ -148,6 +148,7 @@ pub struct Repeat {
     pub right_in_category: usize,
     pub newest: String,
     pub file: String,
+    /// One line or several.
     pub line: String,
 }
 
@@ -393,7 +394,7 @@ fn repeats(all: &[Annotated]) -> Vec<Repeat> {
                 right_in_category: right_in_category.get(&(project, category)).copied().unwrap_or(0),
                 newest: group.newest.to_owned(),
                 file: format!("{}/.claude/punchlist.toml", project.trim_end_matches('/')),
-                line: config_line(category, &group),
+                line: config_line(category, folder, &group),
             }
         })
         .collect();
@@ -410,10 +411,27 @@ struct Group<'a> {
     paths: HashSet<&'a str>,
 }
 
-/// The line under `[audit]` that would have let these stops go: the narrowest there is.
-fn config_line(category: Category, group: &Group<'_>) -> String {
+/// More files than these are not named one by one.
+const MOST_NAMED: usize = 5;
+
+/// What would have let these stops go, the narrowest there is: a table for paths that they share, or else a line under
+/// `[audit]`.
+fn config_line(category: Category, folder: Option<&str>, group: &Group<'_>) -> String {
     if category == Category::A && group.kind == Some(Kind::NotRun) {
         return "unrun_checks = \"advise\"".to_owned();
+    }
+    let mut paths: Vec<String> = group.paths.iter().map(|path| globset::escape(path)).collect();
+    paths.sort_unstable();
+    match folder.filter(|folder| !folder.is_empty() && paths.len() > 1) {
+        Some(folder) => paths = vec![format!("{}/**", globset::escape(folder))],
+        None if paths.len() > MOST_NAMED => paths.clear(),
+        None => {}
+    }
+    if !paths.is_empty() {
+        let paths = toml::Value::from(paths);
+        let why = toml::Value::from(format!("disputed {} times", group.count));
+        let category = category.name();
+        return format!("[[audit.ignore]]\npaths = {paths}\ncategories = [\"{category}\"]\nwhy = {why}");
     }
     let others = Category::ALL.into_iter().filter(|other| *other != category);
     let others: Vec<_> = others.map(|other| format!("\"{}\"", other.name())).collect();

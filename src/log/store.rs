@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::{Note, Record};
 use crate::files::read_exact_at;
 use crate::private_file::{self, Access, Durability, wait_for_lock};
+use crate::redact::mask_json;
 
 /// The decision log of one state folder.
 #[derive(Debug, Clone)]
@@ -61,7 +62,8 @@ impl DecisionLog {
         let path = self.folder().join(now.strftime("%Y-%m.jsonl").to_string());
         let mut bytes = Vec::new();
         for line in lines {
-            serde_json::to_writer(&mut bytes, line).map_err(io::Error::other)?;
+            // What comes here is masked where it is made; names of files and faults of a config are not.
+            bytes.extend(mask_json(&serde_json::to_string(line).map_err(io::Error::other)?).into_bytes());
             bytes.push(b'\n');
         }
         loop {

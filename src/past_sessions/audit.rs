@@ -18,6 +18,7 @@ use crate::readers::prompt::PromptError;
 use crate::readers::{Prompt, Prompts, ReaderOutcome, Readers, RecordedReply, second};
 use crate::session::Session;
 use crate::session::load::{Loaded, load_saved};
+use crate::state::load_config;
 
 /// What to audit, and against which disk.
 #[derive(Debug)]
@@ -117,7 +118,7 @@ pub struct Project {
 impl Project {
     /// The one in a folder, as it is at this moment.
     pub fn at(folder: &Path, env: &Env) -> Self {
-        let (config, _) = Config::load(env, folder);
+        let (config, _) = load_config(env, folder);
         let workspace = workspace_at(folder, env);
         let places = plan_places(&workspace, &config.audit);
         Self { folder: folder.to_path_buf(), config: config.audit, workspace, places }
@@ -134,7 +135,7 @@ impl Project {
         } else {
             AuditInput::without_readers(session, plan, workspace, config)
         };
-        let reading = Reading::without_readers(&brief, ReaderOutcome::NotAsked);
+        let reading = Reading::without_readers(&brief, config, ReaderOutcome::NotAsked);
         Ok(judged(brief, passed_over, &self.config, reading, ("none", "", "")))
     }
 }
@@ -199,7 +200,7 @@ impl Prepared {
 
     /// Judges by disk and session alone.
     pub fn ask_nobody(self) -> Audited {
-        let reading = Reading::without_readers(&self.brief, ReaderOutcome::NotAsked);
+        let reading = Reading::without_readers(&self.brief, &self.config, ReaderOutcome::NotAsked);
         let Self { brief, passed_over, config, .. } = self;
         judged(brief, passed_over, &config, reading, ("none", "", ""))
     }

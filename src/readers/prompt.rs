@@ -11,6 +11,7 @@ use crate::client::call::Prompt;
 use crate::evidence::sections::{candidates_text, files_text, git_room, git_text};
 use crate::evidence::{Evidence, Sections};
 use crate::finding::Finding;
+use crate::redact::mask;
 use crate::text::template::Template;
 
 pub const SYSTEM: &str = include_str!("../../prompts/system.md");
@@ -100,6 +101,13 @@ pub struct SharedPrompt {
     schema: String,
 }
 
+/// Returns the whole text masked. What happened and what files hold comes masked; their names, those of
+/// branches and whatever else is put into a line do not. The fences stay, whatever they look like.
+fn masked(text: String, fence: &str) -> String {
+    let masked = mask(&text).text;
+    if masked.matches(fence).count() == text.matches(fence).count() { masked } else { text }
+}
+
 impl SharedPrompt {
     /// Fills in the evidence of one audit; together with the first task it is at most `max_bytes`
     /// long.
@@ -124,7 +132,7 @@ impl SharedPrompt {
         let text = if text.trim_start().starts_with('/') { format!("The data.\n{text}") } else { text };
         Ok(Self {
             system: prompts.system.replace("FENCE", fence),
-            evidence: text,
+            evidence: masked(text, fence),
             fence: fence.to_owned(),
             schema: one_line(&prompts.schema),
         })

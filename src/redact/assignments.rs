@@ -15,13 +15,26 @@ use crate::redact::values::{Family, Form};
 /// `tokenizer` and `PASSWORD_FILE` are other words; `value_after` sees to that.
 static KEYWORD: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
-        r"(?i-u)(passw(?:or)?d|passphrase|pwd|[_-]pass(?:w(?:or)?d|phrase)?)",
-        r"|((?:secret|access|api|private|signing|encryption|account|auth|master|shared)[_-]?key",
-        r"|secret(?:[_-]key[_-]base)?)",
+        r"(?i)(passw(?:or)?d|passphrase|pwd|[_-]pass(?:w(?:or)?d|phrase)?|(?-u:\b)(?:pass|psk)(?-u:\b)",
+        // The same in other languages.
+        r"|pass(?:wort|word)|kennwort|mot[ _-]?de[ _-]?passe|contrase(?:ñ|n)a|(?-u:\b)senha(?-u:\b)|parola(?: d'ordine)?",
+        r"|wachtwoord|hasło|haslo|lösenord|losenord|adgangskode|passord|salasana|(?-u:\b)heslo(?-u:\b)|jelszó|jelszo",
+        r"|şifre|(?-u:\b)sifre(?-u:\b)|парол(?:ь|я)|κωδικός|密[码碼]|パスワード|暗証番号|비밀번호|mật khẩu|kata sandi",
+        r"|كلمة (?:المرور|السر)|סיסמה|पासवर्ड|รหัสผ่าน)",
+        r"|(secret[_-]key[_-]base|(?:secret|access|api|private|signing|encryption|account|auth|master|shared|preshared|deploy)",
+        r"[_ -]?key(?:[_-](?:id|data))?|key-data|secret|app_key|(?-u:\b)_auth(?-u:\b))",
         r"|(token)",
+        r"|(mnemonic|(?:seed|recovery)[_ -]?phrase)",
+        r"|([_-]key(?-u:\b))",
     ))
     .expect("a valid pattern")
 });
+
+/// Whether a name is one of a secret's, to its end.
+pub(super) fn is_secret_name(name: &str) -> bool {
+    let name = name.trim_start_matches('-');
+    KEYWORD.find_iter(name).last().is_some_and(|keyword| keyword.end() == name.len())
+}
 
 /// No name and no value is read beyond this: it keeps crafted text from costing more than a pass or
 /// two, and the rest of a longer value is for `entropy`.
@@ -32,12 +45,19 @@ pub(super) fn finds(text: &str) -> Vec<Find> {
     let mut from = 0;
     while let Some(captures) = KEYWORD.captures_at(text, from) {
         let keyword = captures.get_match();
-        let (family, kind) = match (captures.get(1), captures.get(2)) {
-            (Some(_), _) => (Family::Password, "password"),
-            (_, Some(_)) => (Family::Secret, "secret"),
+        let (family, kind) = match (1..=5).find(|group| captures.get(*group).is_some()) {
+            Some(1) => (Family::Password, "password"),
+            Some(2) => (Family::Secret, "secret"),
+            Some(4) => (Family::Phrase, "password"),
+            Some(5) => (Family::Key, "secret"),
             _ => (Family::Token, "token"),
         };
         from = keyword.end();
+        if let Some(value) = phrase_after(text, keyword.range(), family) {
+            from = value.end;
+            finds.push(Find { range: value, kind });
+            continue;
+        }
         let Some((form, value)) = value_after(text, keyword.range()) else { continue };
         let name = &text[name_start(text, keyword.start())..keyword.end()];
         if values::is_secret(family, form, name, &text[value.clone()]) {
@@ -61,6 +81,54 @@ fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
 }
 
+/// Words of a passphrase: nothing but small letters, and none as short as the little words that every
+/// sentence has.
+static PHRASE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r#"\A["']?\]?[ \t]{0,4}(?::=|[:=])[ \t]{0,4}(?:"([a-z]{3,12}(?: [a-z]{3,12}){3,23})""#,
+        r"|'([a-z]{3,12}(?: [a-z]{3,12}){3,23})'|([a-z]{4,12}(?: [a-z]{4,12}){3,23})[ \t]*(?:\r?\n|\z))",
+    ))
+    .expect("a valid pattern")
+});
+
+/// Returns the passphrase of several words that is assigned to a key.
+fn phrase_after(text: &str, keyword: Range<usize>, family: Family) -> Option<Range<usize>> {
+    if !matches!(family, Family::Password | Family::Phrase) {
+        return None;
+    }
+    let window = &text[keyword.end..text.floor_char_boundary(text.len().min(keyword.end + 400))];
+    let captures = PHRASE.captures(window)?;
+    let phrase = captures.iter().skip(1).flatten().next()?;
+    let is_about_itself = KEYWORD.is_match(phrase.as_str());
+    (!is_about_itself).then(|| keyword.end + phrase.start()..keyword.end + phrase.end())
+}
+
+/// What stands between a name and its value where the name is a value itself: `"name": "PASSWORD",
+/// "value": "…"`, `<add key="password" value="…"/>`, `<key>Password</key><string>…`.
+static NAMED_VALUE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r#"\A(?:["']?[ \t]{0,8}[,{]?\s{0,40}["']?(?:value|default|content)["']?[ \t]{0,8}[:=][ \t]{0,8}"#,
+        r"|</key>\s{0,40}<string>",
+        r#"|(?:[ \t][^<>\n]{0,80})?["']?[ \t]{0,8}>(?:<value>)?(?:<!\[CDATA\[)?)"#,
+    ))
+    .expect("a valid pattern")
+});
+
+/// Returns the value that stands apart from the value that names it.
+fn named_value(text: &str, keyword: &Range<usize>) -> Option<Range<usize>> {
+    let window = &text[keyword.end..text.floor_char_boundary(text.len().min(keyword.end + 200))];
+    let between = NAMED_VALUE.find(window)?.as_str();
+    let at = keyword.end + between.len();
+    if between.ends_with(['>', '[']) {
+        let before = &text[text.ceil_char_boundary(keyword.start.saturating_sub(REACH))..keyword.start];
+        let is_markup = before.rfind(['<', '\n']).is_some_and(|open| before[open..].starts_with('<'));
+        let value = until(text, at, |b| matches!(b, b'<' | b']'));
+        let closed = text[value.end..].starts_with("</") || text[value.end..].starts_with("]]>");
+        return (is_markup && closed && !value.is_empty()).then_some(value);
+    }
+    literal(text, at).map(|(_, value)| value)
+}
+
 /// Returns the value that is assigned to the key that ends with `keyword`, and how.
 fn value_after(text: &str, keyword: Range<usize>) -> Option<(Form, Range<usize>)> {
     let bytes = text.as_bytes();
@@ -68,8 +136,7 @@ fn value_after(text: &str, keyword: Range<usize>) -> Option<(Form, Range<usize>)
     let mut at = skip(bytes, keyword.end, |b| b.is_ascii_digit());
     let flag = bytes[start..].starts_with(b"--");
 
-    if bytes.get(at) == Some(&b'>') && start > 0 && bytes[start - 1] == b'<' {
-        let value = until(text, at + 1, |b| b == b'<');
+    if let Some(value) = named_value(text, &(keyword.start..at)) {
         return Some((Form::Quoted, value));
     }
     if flag && bytes.get(at) == Some(&b' ') {
@@ -82,12 +149,13 @@ fn value_after(text: &str, keyword: Range<usize>) -> Option<(Form, Range<usize>)
     let gap = at;
     at = skip(bytes, at, is_blank);
     let rest = &text[at..];
-    let (separator, colon) = ["===", "!==", "==", "!=", ":=", "=>", "=", ":"]
+    let (separator, colon) = ["===", "!==", "==", "!=", ":=", "=>", "=", ":", "\u{ff1a}", "\u{ff1d}"]
         .iter()
         .find(|separator| rest.starts_with(**separator))
-        .map(|separator| (separator.len(), *separator == ":"))?;
+        .map(|separator| (separator.len(), matches!(*separator, ":" | "\u{ff1a}")))?;
     let comparison = rest.starts_with("==") || rest.starts_with('!');
-    if rest.starts_with("::") {
+    // `PASS: TestLogin` is what test runners print.
+    if rest.starts_with("::") || colon && &text[start..keyword.end] == "PASS" {
         return None;
     }
     let after = at + separator;
@@ -112,7 +180,7 @@ fn value_after(text: &str, keyword: Range<usize>) -> Option<(Form, Range<usize>)
             }
         }
         None if spaced => Form::Spaced,
-        None if capital || flag => Form::Env,
+        None if capital || flag || is_setting(bytes, start, value.end) => Form::Env,
         None => Form::Tight,
     };
     Some((form, value))
@@ -198,6 +266,12 @@ fn typed_literal(text: &str, at: usize) -> Option<Range<usize>> {
         (Some(_), value) => Some(value),
         (None, _) => None,
     }
+}
+
+/// Whether `key=value` is a whole line of its own, or part of a query: no keyword argument.
+fn is_setting(bytes: &[u8], start: usize, end: usize) -> bool {
+    let before = start.checked_sub(1).map(|at| bytes[at]);
+    matches!(before, Some(b'?' | b'&')) || matches!(before, None | Some(b'\n')) && is_alone(bytes, end)
 }
 
 /// Whether only blanks or a comment follow on the line.

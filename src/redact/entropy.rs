@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::redact::Find;
+use crate::redact::disguise::decoded;
 
 const SHORTEST: usize = 32;
 
@@ -31,8 +32,23 @@ static UUID: LazyLock<Regex> = LazyLock::new(|| {
         .expect("a valid pattern")
 });
 
+/// Blocks of base64 that are public.
+static PUBLIC_BLOCK: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"-----BEGIN (?:CERTIFICATE(?: REQUEST)?|NEW CERTIFICATE REQUEST|[A-Z0-9 ]{0,20}PUBLIC KEY(?: BLOCK)?|X509 CRL|",
+        r"PGP SIGNATURE|SSH SIGNATURE|PGP MESSAGE|DH PARAMETERS)-----[^-]*",
+    ))
+    .expect("a valid pattern")
+});
+
 pub(super) fn finds(text: &str) -> Vec<Find> {
-    RUN.find_iter(text).flat_map(|run| finds_in_run(text, run.range())).collect()
+    let public: Vec<Range<usize>> = PUBLIC_BLOCK.find_iter(text).map(|block| block.range()).collect();
+    let is_public = |run: &Range<usize>| {
+        let next = public.partition_point(|block| block.end < run.end);
+        public.get(next).is_some_and(|block| block.start <= run.start)
+    };
+    let runs = RUN.find_iter(text).map(|run| run.range()).filter(|run| !is_public(run));
+    runs.flat_map(|run| finds_in_run(text, run)).collect()
 }
 
 fn finds_in_run(text: &str, mut range: Range<usize>) -> Vec<Find> {
@@ -40,7 +56,10 @@ fn finds_in_run(text: &str, mut range: Range<usize>) -> Vec<Find> {
     if text[..range.start].ends_with('\\') && text[range.clone()].starts_with(['n', 'r', 't']) {
         range.start += 1;
     }
-    if is_integrity(text, range.start, &text[range.clone()]) {
+    let run = &text[range.clone()];
+    // What can be read when it is decoded was judged by what it says.
+    if is_integrity(text, range.start, run) || is_known_data(text, range.start, run) || decoded(run).is_some()
+    {
         return Vec::new();
     }
     let random = judged_parts(text, range).into_iter().filter(|part| is_random(&text[part.clone()]));
@@ -60,7 +79,9 @@ fn judged_parts(text: &str, run: Range<usize>) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let mut start = run.start;
     for segment in content.split('/') {
-        if segment.len() >= SHORTEST {
+        // `packages/<hash>/<file>` is where an index keeps its files.
+        let is_place = segment.bytes().all(|b| b.is_ascii_hexdigit()) && start + segment.len() < run.end;
+        if segment.len() >= SHORTEST && !is_place {
             parts.push(start..start + segment.len());
         }
         start += segment.len() + 1;
@@ -102,17 +123,23 @@ fn is_random(run: &str) -> bool {
 /// and what is left of it is too short to be a secret.
 fn without_known(run: &str) -> String {
     UUID.replace_all(run, "")
-        .split_inclusive(['-', '_'])
+        .split_inclusive(['-', '_', '/'])
         .filter(|piece| {
-            let piece = piece.trim_end_matches(['-', '_', '=']);
-            let hash = matches!(piece.len(), 40 | 64) && piece.bytes().all(|b| b.is_ascii_hexdigit());
+            let piece = piece.trim_end_matches(['-', '_', '=', '/']);
+            // A `Change-Id` has a letter before its hash.
+            let hash = is_hash(piece) || piece.strip_prefix('I').is_some_and(is_hash);
             !hash && !is_word(piece)
         })
         .collect()
 }
 
+/// Whether it has the length and the digits of a hash: MD5, SHA-1 and all of SHA-2.
+fn is_hash(piece: &str) -> bool {
+    matches!(piece.len(), 32 | 40 | 56 | 64 | 96 | 128) && piece.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
 /// Returns the Shannon entropy in bits a character.
-fn bits(text: &str) -> f64 {
+pub(super) fn bits(text: &str) -> f64 {
     let mut counts = [0u32; 256];
     for byte in text.bytes() {
         counts[usize::from(byte)] += 1;
@@ -186,5 +213,22 @@ fn follows_scheme(text: &str, at: usize) -> bool {
 
 fn is_integrity(text: &str, at: usize, run: &str) -> bool {
     ["sha1-", "sha256-", "sha384-", "sha512-"].iter().any(|prefix| run.starts_with(prefix))
-        || text[..at].ends_with("h1:")
+        || ["h1:", "SHA256:", "sha256:", "sha512:"].iter().any(|prefix| text[..at].ends_with(prefix))
+}
+
+/// How far back to look for the start of a data URL.
+const DATA_LOOKBACK: usize = 100;
+
+/// A picture, a font or another file inside of a text; the public half of a key; a file's place by its
+/// hash.
+fn is_known_data(text: &str, at: usize, run: &str) -> bool {
+    const PUBLIC_KEYS: [&str; 4] = ["AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNh", "AAAAGnNrLXNza"];
+    let before = &text[text.ceil_char_boundary(at.saturating_sub(DATA_LOOKBACK))..at];
+    let is_file = ["data:image/", "data:font/", "data:audio/", "data:video/", "data:application/"]
+        .iter()
+        .any(|kind| before.contains(kind))
+        && before.ends_with("base64,");
+    let near = &before[before.ceil_char_boundary(before.len().saturating_sub(24))..];
+    let is_public = near.to_ascii_lowercase().contains("public");
+    is_file || is_public || PUBLIC_KEYS.iter().any(|start| run.starts_with(start))
 }

@@ -5,15 +5,19 @@
 //! A missed secret leaves the machine and a masked word only costs the reader a detail, so in doubt
 //! it is masked, except what code and plans are full of: identifiers, paths, hashes, types.
 //!
-//! Left alone on purpose: UUIDs, 40 and 64 digit hex (git, sha256) with no secret-like key before
-//! them, lockfile integrity values (`sha512-…`, `h1:…`), hashes in names of files, and literals
-//! inside a call (`Some("…")`) that have no token shape.
+//! Left alone on purpose: UUIDs, hashes of the usual lengths with no secret-like key before them,
+//! lockfile integrity values (`sha512-…`, `h1:…`), hashes in names of files, pictures and fonts in data
+//! URLs, public keys and certificates, and literals inside a call (`Some("…")`) that have no token shape.
 //!
-//! A new shape of a token is a line in `tokens`, a new secret file a word in `files`.
+//! A new shape is a line in `tokens`, a flag that takes a secret one in `commands`, a new secret file a
+//! word in `files`.
 
 mod assignments;
+mod commands;
+mod disguise;
 mod entropy;
 mod files;
+mod manifests;
 mod tokens;
 mod values;
 
@@ -35,10 +39,32 @@ struct Find {
     kind: &'static str,
 }
 
-/// Order matters: a private key holds high-entropy lines, and a token with a known shape deserves
-/// its own name rather than the name of the key that it is assigned to.
-const PASSES: [fn(&str) -> Vec<Find>; 4] =
-    [tokens::private_keys, tokens::finds, assignments::finds, entropy::finds];
+type Pass = fn(&str) -> Vec<Find>;
+
+/// What knows a secret by its shape or its name. Order matters: a private key holds high-entropy lines,
+/// and a token with a known shape deserves its own name rather than the name of the key that it is
+/// assigned to.
+const KNOWN: [Pass; 6] = [
+    tokens::private_keys,
+    tokens::finds,
+    tokens::cookies,
+    manifests::finds,
+    commands::finds,
+    assignments::finds,
+];
+
+/// What is hidden goes first: half of a split token looks like a whole one.
+const PASSES: [Pass; 9] = [
+    |text| disguise::undisguised(text, &KNOWN),
+    KNOWN[0],
+    KNOWN[1],
+    KNOWN[2],
+    KNOWN[3],
+    KNOWN[4],
+    KNOWN[5],
+    |text| disguise::encoded(text, &KNOWN),
+    entropy::finds,
+];
 
 /// A replacement can uncover a neighbour, so passes repeat until a round finds nothing. Two rounds
 /// are usual; the bound keeps a crafted text from costing more.
@@ -61,6 +87,42 @@ pub fn mask(text: &str) -> Masked {
         }
     }
     masked
+}
+
+/// Masks every string of a line of JSON, which stays what it is otherwise.
+pub fn mask_json(line: &str) -> String {
+    // A line without secrets, as most are, is looked at only once.
+    if mask(line).count == 0 {
+        return line.to_owned();
+    }
+    let mut masked = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(open) = rest.find('"') {
+        let literal = &rest[open..];
+        let Some(end) = literal_end(literal) else { break };
+        masked.push_str(&rest[..open]);
+        match serde_json::from_str::<String>(&literal[..end]).map(|text| mask(&text)) {
+            Ok(text) if text.count > 0 => masked.push_str(&serde_json::Value::String(text.text).to_string()),
+            _ => masked.push_str(&literal[..end]),
+        }
+        rest = &literal[end..];
+    }
+    masked + rest
+}
+
+/// Returns where the literal that a text begins with ends.
+fn literal_end(literal: &str) -> Option<usize> {
+    let mut bytes = literal.bytes().enumerate().skip(1);
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b'\\' => {
+                bytes.next();
+            }
+            b'"' => return Some(at + 1),
+            _ => {}
+        }
+    }
+    None
 }
 
 /// Returns the text with a mark in the place of each find, and how many marks there are.

@@ -67,27 +67,52 @@ const SHAPES: &[Shape] = &[
     prefix("gitlab-token", "glpat-|glptt-|gldt-|glrt-|glcbt-|glsoat-|glft-|glimt-|glagent-", "[A-Za-z0-9_.-]{20,}"),
     prefix("jwt", "eyJ", r"[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+){0,3}"),
     mixed("hf_|gsk_|r8_|xai-|pplx-|lin_api_|ntn_", "[A-Za-z0-9]{30,}"),
-    mixed("nvapi-|figd_", "[A-Za-z0-9_-]{30,}"),
+    mixed("nvapi-|figd_|dckr_pat_|sgp_|glsa_|glc_|pscale_pw_|sb_secret_|phx_|phc_|tvly-", "[A-Za-z0-9_-]{24,}"),
     mixed("doo_v1_|dop_v1_|dor_v1_", "[a-f0-9]{40,}"),
     mixed("shpat_|shpca_|shppa_|shpss_", "[A-Fa-f0-9]{30,}"),
     mixed("dapi", "[a-f0-9]{32}"),
     mixed("SG.", r"[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
-    mixed("hvs.", "[A-Za-z0-9_-]{20,}"),
+    mixed("hvs.|hvb.", "[A-Za-z0-9_-]{20,}"),
     mixed("AGE-SECRET-KEY-1", "[A-Z0-9]{40,}"),
     mixed("tskey-", "[a-z]+-[A-Za-z0-9-]{16,}"),
-    mixed("sbp_", "[a-f0-9]{40}"),
+    mixed("sbp_|sntryu_|bkua_|pul-|sqp_|squ_", "[a-f0-9]{40,}"),
     mixed("PMAK-", "[a-f0-9-]{40,}"),
     mixed("sntrys_", "[A-Za-z0-9+/=_]{30,}"),
+    mixed("NRAK-", "[A-Z0-9]{27}"),
+    mixed("CCIPAT_", "[A-Za-z0-9_]{40,}"),
+    mixed("rubygems_|shippo_live_|shippo_test_", "[a-f0-9]{40,}"),
     whole("api-token", ":AA", "([0-9]{8,10}:AA[A-Za-z0-9_-]{33})", has_letters_and_digits),
     // Basic and Digest have this name too: what matters is that it is a header's credential.
     whole("bearer", "", concat!(
         r#"(?i)authorization\\?["'`]?[ \t]*[:=,][ \t]*\\?["'`]?"#,
-        r#"(?:(?:bearer|basic|token|apikey|digest)[ \t]+)?([A-Za-z0-9_][^\s"'`,;\\]{7,})"#,
+        r#"(?:(?:bearer|basic|token|apikey|digest)[ \t]+)?([A-Za-z0-9_/+][^\s"'`,;\\]{7,})"#,
     ), is_credential),
     whole("bearer", "", r"(?i)bearer[ \t]+([A-Za-z0-9._~+/=-]{12,})", is_credential),
+    whole("bearer", "igest", r#"(?i)digest[^\n]{0,200}?response="([0-9a-f]{32,})""#, any),
     whole("url-password", "://", r#"[A-Za-z0-9+.-]://[^\s:/@"'`<>]*:([^\s/"'`<>]+)@"#, is_no_stand_in),
-    whole("password", "curl ", r#"curl [^\n]*?(?:-u|--user)[ =]?["']?[^\s:"'$]+:([^\s"']+)"#, is_no_stand_in),
+    whole("url-password", "://", r"[A-Za-z0-9+.-]://([A-Za-z0-9_-]{20,})[:@]", has_letters_and_digits),
+    whole("url-password", "jdbc:oracle", r"jdbc:oracle:[a-z]+:[^\s/]+/([^\s@]+)@", is_no_stand_in),
+    whole("signature", "", r"(?i)[?&](?:x-amz-signature|x-goog-signature|sig|signature|code)=([A-Za-z0-9%/+_-]{32,}(?:=|%3D){0,2})", any),
+    whole("totp-secret", "otpauth://", r"otpauth://[^\s]*[?&]secret=([A-Za-z2-7]{16,})", any),
+    whole("password", "login", r"(?:machine[ \t]+\S+|default)\s+login\s+\S+(?:\s+account\s+\S+)?\s+password\s+(\S+)", is_no_stand_in),
+    whole("password", "account", r"machine\s+\S+\s+login\s+\S+\s+account\s+(\S+)", is_no_stand_in),
     whole("password", "login", r"login[ \t]+[^\s]+[ \t]+password[ \t]+([^\s]+)", is_no_stand_in),
+    // A line of `.pgpass`: host, port, database, user.
+    whole("password", ":", r"(?m)^[^\s:#/]+:(?:[0-9]{4,5}|\*):[^\s:]+:[^\s:]+:([^\s:]+)$", is_no_stand_in),
+    whole("password-hash", "$", r"(\$(?:apr1|2[abxy]|[156y]|argon2(?:id|i|d)|scrypt|pbkdf2[a-z0-9-]*)\$[A-Za-z0-9./$=,+]{24,})", any),
+    whole("docker-auth", "auth\"", r#""(?:auth|identitytoken|registrytoken)"\s*:\s*"([A-Za-z0-9+/=_-]{12,})""#, any),
+    whole("password", "ENV ", r"(?m)^\s*ENV[ \t]+[A-Z0-9_]*(?:PASSWORD|PASSWD|SECRET|TOKEN|API_KEY)[ \t]+(\S+)", is_no_stand_in),
+    whole("password", "password=", r#"(?:host|user|dbname|port)=\S+[^\n]{0,200}?(?-u:\b)password=([^\s'"&;,)]+)"#, is_no_stand_in),
+    whole("credentials", "redential", r#"(?i)credentials?["']?\s*[:=]\s*["'][^\s:"']+:([^\s"']{4,})["']"#, is_no_stand_in),
+    whole("password", "PIN", r"(?-u:\b)PIN(?: is|:|=)?[ \t]*([0-9]{4,8})(?-u:\b)", any),
+    whole("private-key", "Private-Lines:", r"Private-Lines: [0-9]+\r?\n((?:[A-Za-z0-9+/=]{20,}\r?\n)+)", any),
+    whole("private-key", "---- BEGIN SSH2", r"(---- BEGIN SSH2 [A-Z ]*PRIVATE KEY ----[^-]*---- END SSH2 [A-Z ]*PRIVATE KEY ----)", any),
+    // What people tell each other; the word alone is no credential.
+    whole("password", "", r#"(?i)(?:password|passwort|kennwort|passphrase|token)\*{0,2}[ \t]+(?:is|was|ist|lautet|war)[ \t]+["'`]?([^\s"'`]{6,}[^\s"'`.,;:!?)])"#, is_told),
+    whole("password", "assword is", r#"password is "([^\s"]{6,})""#, is_no_stand_in),
+    whole("password", "assword", r#"(?i)(?-u:\b)(?:the|use|with|new) password ["'`]?([^\s"'`]{6,}[^\s"'`.,;:!?)])"#, is_told),
+    whole("password", "ogin", r"(?i)login[ \t]*[:=][ \t]*\S+[ \t]*/[ \t]*(\S{6,})", is_told),
+    whole("webhook", "hooks.zapier.com", r"hooks\.zapier\.com/hooks/catch/([0-9]+/[A-Za-z0-9]+)", any),
 ];
 
 impl Shape {
@@ -136,6 +161,47 @@ fn is_credential(value: &str) -> bool {
         && !is_expression(value)
         && (value.bytes().any(|b| b.is_ascii_digit())
             || inner_capital && value.bytes().any(|b| b.is_ascii_lowercase()))
+}
+
+/// Whether it has what a sentence has not: letters and digits, and a password's length.
+fn is_told(value: &str) -> bool {
+    is_credential(value) && has_letters_and_digits(value) && !value.contains(['/', '(', '='])
+}
+
+/// Where the pairs of a cookie begin.
+static COOKIE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"(?i)(?:set-)?cookie\\?["']?[ \t]*[:=,][ \t]*\\?["'`]?"#).expect("a valid pattern")
+});
+
+/// The longest header that is read.
+const LONGEST_HEADER: usize = 4096;
+
+/// Finds the values of cookies that are long and mixed enough to be a session's.
+pub(super) fn cookies(text: &str) -> Vec<Find> {
+    let mut finds = Vec::new();
+    let mut done = 0;
+    for header in COOKIE.find_iter(text) {
+        let start = header.end();
+        if start < done {
+            continue;
+        }
+        let window = &text[start..text.floor_char_boundary(text.len().min(start + LONGEST_HEADER))];
+        let end = window.find(['\n', '\r', '"', '\'', '`']).unwrap_or(window.len());
+        let mut at = start;
+        for pair in window[..end].split(';') {
+            if let Some((name, value)) = pair.split_once('=').filter(|(_, value)| is_session(value.trim())) {
+                let value_at = at + name.len() + 1;
+                finds.push(Find { range: value_at..value_at + value.trim_end().len(), kind: "cookie" });
+            }
+            at += pair.len() + 1;
+        }
+        done = start + end;
+    }
+    finds
+}
+
+fn is_session(value: &str) -> bool {
+    value.len() >= 12 && has_letters_and_digits(value) && !value.contains(' ') && !is_stand_in(value)
 }
 
 static BEGIN: LazyLock<Regex> = LazyLock::new(|| {

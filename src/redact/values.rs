@@ -28,6 +28,10 @@ pub(super) enum Family {
     Password,
     Secret,
     Token,
+    /// Words that are a key together; a single one is none.
+    Phrase,
+    /// Any other key: of a cache, of a table, of a vendor.
+    Key,
 }
 
 pub(super) fn is_secret(family: Family, form: Form, name: &str, value: &str) -> bool {
@@ -45,7 +49,8 @@ pub(super) fn is_secret(family: Family, form: Form, name: &str, value: &str) -> 
             is_guarded(family, value)
         };
     }
-    if is_expression(value) || is_type_name(value) {
+    let is_named = family == Family::Key && matches!(form, Form::Spaced | Form::ColonAlone | Form::ColonMore);
+    if is_expression(value) || is_type_name(value) || is_named {
         return false;
     }
     let digit = value.bytes().any(|b| b.is_ascii_digit());
@@ -70,6 +75,8 @@ fn is_guarded(family: Family, value: &str) -> bool {
     match family {
         Family::Password => length >= 3,
         Family::Secret => length >= 6,
+        Family::Phrase => false,
+        Family::Key => length >= 16 && has_letters_and_digits(value) && mean_chunk(value) < 3.0,
         Family::Token => length >= 8 && (has_letters_and_digits(value) || length >= 16 && mixed_case(value)),
     }
 }

@@ -303,9 +303,18 @@ impl Charts {
             clean(&repeat.newest),
         );
         self.indented(&head, UNVERIFIED, "  ");
-        self.indented(&format!("If you agree, under [audit] in {}:", clean(&repeat.file)), PLAIN, "    ");
-        let _ = writeln!(self.page.text, "        {TITLE}{}{TITLE:#}", repeat.line);
-        let effect = if repeat.line.starts_with("block_on") {
+        let is_table = repeat.line.starts_with("[[");
+        let place = if is_table { "at the end of" } else { "under [audit] in" };
+        let file = clean(&repeat.file);
+        self.indented(&format!("If you agree, {place} {file}, and `punchlist allow`:"), PLAIN, "    ");
+        for line in repeat.line.lines() {
+            let _ = writeln!(self.page.text, "        {TITLE}{}{TITLE:#}", clean(line));
+        }
+        let effect = if is_table {
+            format!(
+                "No finding of category {category} on these paths holds a stop then; all stay in the log."
+            )
+        } else if repeat.line.starts_with("block_on") {
             let right = match repeat.right_in_category {
                 0 => "none of them has been right so far".to_owned(),
                 count => number_of(count, "of them has been right so far", "of them have been right so far"),

@@ -151,7 +151,8 @@ impl Paragraphs {
                 _ => "[ ]",
             };
             let is_about_it = |(_, finding): &(usize, &Finding)| {
-                finding.step == Some(step.number) && finding.status != Status::Refuted
+                finding.step == Some(step.number)
+                    && !matches!(finding.status, Status::Refuted | Status::Ignored)
             };
             let found = (1..).zip(&record.findings).filter(is_about_it);
             let found: Vec<String> = found.map(|(number, _)| number.to_string()).collect();
@@ -177,8 +178,12 @@ impl Paragraphs {
             return;
         }
         let count = |status: Status| findings.iter().filter(|finding| finding.status == status).count();
+        let ignored = match count(Status::Ignored) {
+            0 => String::new(),
+            count => format!(", {count} ignored by the config"),
+        };
         self.heading(&format!(
-            "Findings ({} confirmed, {} not verified, {} refuted)",
+            "Findings ({} confirmed, {} not verified, {} refuted{ignored})",
             count(Status::Confirmed),
             count(Status::CannotVerify),
             count(Status::Refuted)
@@ -194,6 +199,7 @@ impl Paragraphs {
             Status::Confirmed => ("confirmed", CONFIRMED),
             Status::CannotVerify => ("not verified", UNVERIFIED),
             Status::Refuted => ("refuted", LABEL),
+            Status::Ignored => ("ignored by the config", LABEL),
         };
         let _ = writeln!(
             self.text,

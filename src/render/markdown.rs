@@ -8,7 +8,7 @@ use crate::past_sessions::find::short_id;
 use crate::render::paragraphs::squeezed;
 use crate::render::report::Report;
 use crate::render::wording::{by_whom, check_words, cost_words, decision_words, reader_words, second_words};
-use crate::text::counted;
+use crate::text::{counted, harmless};
 
 /// Sets the whole report.
 pub fn markdown(report: &Report) -> String {
@@ -33,7 +33,11 @@ pub fn markdown(report: &Report) -> String {
         text.push('\n');
         text.push_str(&item(finding, report));
     }
-    for (title, status) in [("Not verified", Status::CannotVerify), ("Refuted", Status::Refuted)] {
+    for (title, status) in [
+        ("Not verified", Status::CannotVerify),
+        ("Refuted", Status::Refuted),
+        ("Ignored by the config", Status::Ignored),
+    ] {
         let items: Vec<_> = report.with(status).map(|finding| item(finding, report)).collect();
         folded(&mut text, title, &items);
     }
@@ -53,7 +57,7 @@ pub fn markdown(report: &Report) -> String {
     for words in reader_words(report).into_iter().chain(cost_words(report)) {
         let _ = writeln!(text, "\n{}", escaped(&words));
     }
-    text
+    harmless(&text)
 }
 
 fn folded(text: &mut String, title: &str, items: &[String]) {
@@ -96,6 +100,10 @@ fn sentence(words: &str) -> String {
 /// Words as a code span, whatever they hold.
 fn code(words: &str) -> String {
     let words = squeezed(words);
+    // Two ticks with nothing between them would open a span that ends somewhere else.
+    if words.is_empty() {
+        return "-".to_owned();
+    }
     let longest = words.split(|c| c != '`').map(str::len).max().unwrap_or_default();
     let fence = "`".repeat(longest + 1);
     let room = if words.starts_with('`') || words.ends_with('`') { " " } else { "" };
@@ -144,6 +152,7 @@ mod tests {
         assert_eq!(escaped("an odd ` tick <b>"), "an odd ' tick &lt;b&gt;");
         assert_eq!(code("a `b` c"), "``a `b` c``");
         assert_eq!(code("`b`"), "`` `b` ``");
+        assert_eq!(code(""), "-");
         assert_eq!(escaped("two\nlines"), "two lines");
     }
 }

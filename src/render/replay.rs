@@ -55,6 +55,7 @@ fn status_word(status: Status) -> &'static str {
         Status::Confirmed => "confirmed",
         Status::CannotVerify => "not verified",
         Status::Refuted => "refuted",
+        Status::Ignored => "ignored by the config",
     }
 }
 
@@ -65,7 +66,7 @@ impl Paragraphs {
             Difference::Same => Style::new(),
             Difference::NowConfirmed | Difference::New => CONFIRMED,
             Difference::NowUnverified => UNVERIFIED,
-            Difference::NowRefuted | Difference::Gone => CLEAN,
+            Difference::NowRefuted | Difference::NowIgnored | Difference::Gone => CLEAN,
         };
         let number = one.number.map_or_else(|| "+".to_owned(), |number| number.to_string());
         let what = one.difference.words();

@@ -195,7 +195,7 @@ impl Report {
             finding.check = format!("the disk has moved on since this session ended ({why})");
         }
         self.cautions.push(format!("the disk has moved on since this session ended ({why})"));
-        let holds = self.with(Status::Confirmed).any(|finding| config.block_on.contains(&finding.category));
+        let holds = self.findings.iter().any(|finding| config.blocks_for(finding));
         if self.decision == Action::Block && !holds {
             self.decision = Action::Allow;
             self.cause = Cause::OnlyUnverified;

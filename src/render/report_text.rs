@@ -24,6 +24,7 @@ pub fn text(report: &Report, width: usize) -> String {
     page.findings("Confirmed", CONFIRMED, Status::Confirmed, report);
     page.findings("Not verified", UNVERIFIED, Status::CannotVerify, report);
     page.findings("Refuted", LABEL, Status::Refuted, report);
+    page.findings("Ignored by the config", LABEL, Status::Ignored, report);
     page.advisories(report);
     for words in reader_words(report).into_iter().chain(cost_words(report)) {
         page.gap();

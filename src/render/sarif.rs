@@ -15,7 +15,8 @@ const ROOT: &str = "%SRCROOT%";
 
 /// The whole log.
 pub fn sarif(report: &Report) -> Value {
-    let shown = report.findings.iter().filter(|finding| finding.status != Status::Refuted);
+    let shown =
+        report.findings.iter().filter(|finding| !matches!(finding.status, Status::Refuted | Status::Ignored));
     let findings = shown.map(|finding| finding_result(finding, report));
     let advisories = report.advisories.iter().map(|advisory| {
         let text = format!("{} ({})", advisory.text, advisory.evidence);

@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::config::ConfigError;
 use crate::config::sources::{Source, Sources};
+use crate::config::{Asked, ConfigError};
 use crate::render::paragraphs::{Paragraphs, TITLE};
+use crate::text::harmless;
 
 fn label(source: Source) -> &'static str {
     match source {
@@ -53,14 +54,18 @@ pub fn text(sources: &Sources, width: usize) -> String {
         page.labelled_at(2, label(Source::Own), &file(own, *is_there, "--user"));
     }
     page.labelled_at(2, label(Source::Project), &file(&sources.project.0, sources.project.1, "--project"));
-    let own_only: Vec<_> = sources.settings.iter().filter(|sourced| sourced.setting.own_file_only).collect();
-    let own_only: Vec<_> = own_only.iter().map(|sourced| sourced.setting.path()).collect();
+    if !sources.asked.is_empty() {
+        page.gap();
+        page.wrapped("The project's file asks for", TITLE, "");
+    }
+    for asked in &sources.asked {
+        let label = if asked.is_allowed { "allowed" } else { "aside" };
+        page.labelled_at(2, label, &harmless(&asked.text()));
+    }
     page.gap();
     page.wrapped(
-        &format!(
-            "The project's file wins over yours, variables over both. A project may not set {}.",
-            own_only.join(" or ")
-        ),
+        "A project may make the gate stricter and name its plan; `punchlist allow` shows and allows what else it \
+         asks for. Where both files may set a key, the project's wins over yours; variables win over both.",
         anstyle::Style::new(),
         "",
     );
@@ -76,16 +81,18 @@ pub fn json(sources: &Sources) -> Value {
             "source": sourced.source,
             "place": sourced.place,
             "default": sourced.setting.default,
-            "own_file_only": sourced.setting.own_file_only,
+            "from_project": sourced.setting.from_project,
         })
     });
     let file = |(path, is_there): &(std::path::PathBuf, bool)| json!({"path": path, "is_there": is_there});
+    let asked = |asked: &Asked| json!({"setting": asked.text(), "is_allowed": asked.is_allowed});
     json!({
         "schema": 1,
         "settings": settings.collect::<Vec<_>>(),
         "own_file": sources.own.as_ref().map(file),
         "project_file": file(&sources.project),
         "faults": sources.faults.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "asked": sources.asked.iter().map(asked).collect::<Vec<_>>(),
     })
 }
 
@@ -95,7 +102,7 @@ pub fn fault_line(fault: &ConfigError) -> String {
         ConfigError::Bad { file, line, column, key, why } => {
             format!("{file}:{line}:{column}: {key}: {}\n", why.replace('\n', " "))
         }
-        ConfigError::Unreadable { .. } | ConfigError::NotTheProjects { .. } => format!("{fault}\n"),
+        ConfigError::Unreadable { .. } | ConfigError::LeftAside { .. } => format!("{fault}\n"),
     }
 }
 
@@ -114,7 +121,7 @@ mod tests {
         std::fs::write(own.join("config.toml"), "[auditor]\nmodel = \"sonnet\"\nclient = \"/opt/claude\"\n")
             .expect("written");
         let env = Env::from_pairs([("HOME", home.as_os_str()), (env::DRY_RUN, "1".as_ref())]);
-        let sources = sources(&env, &work);
+        let sources = sources(&env, &work, crate::config::Allowed::new);
         let tidy = |text: &str| {
             let text = text.replace(&folder.path().display().to_string(), "[folder]");
             anstream::adapter::strip_str(&text).to_string()
@@ -126,11 +133,11 @@ mod tests {
 
     #[test]
     fn a_fault_is_written_as_compilers_write_it() {
-        let fault = &crate::config::parse::errors("[audit]\nmod = 1\n", "x.toml")[0];
+        let fault = &crate::config::parse::parse("[audit]\nmod = 1\n", "x.toml").errors[0];
         assert_eq!(
             fault_line(fault),
             "x.toml:2:1: audit.mod: unknown field `mod`, expected one of `enabled`, `block_on`, \
-             `plan`, `max_prompt_bytes`, `unrun_checks`, `planless`, `mode`; did you mean `mode`?\n"
+             `plan`, `max_prompt_bytes`, `unrun_checks`, `planless`, `mode`, `ignore`; did you mean `mode`?\n"
         );
     }
 }

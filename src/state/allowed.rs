@@ -1,5 +1,5 @@
-//! Which commands of a project's config file a person has allowed to run: a hash of the commands for each repository,
-//! with all its worktrees. A command that changes has to be allowed anew.
+//! What of a project's config file a person has allowed: for each repository, with all its worktrees, the ids of the
+//! commands and settings as they were shown. What changes has to be allowed anew; what did not change stays allowed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,39 +7,40 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{StateFolder, read_json, update_json};
-use crate::config::CheckConfig;
-use crate::ids::ContentId;
+use crate::config::{Allowed, Asked, Config, ConfigError};
+use crate::env::Env;
+use crate::files::{open_regular, read_bounded};
 
-/// What is allowed: for each repository the name of its commands.
-type Allowed = BTreeMap<PathBuf, String>;
-
-/// The name of the commands that a project's file asks for; `None` where it asks for none.
-fn name_of(checks: &[CheckConfig]) -> Option<String> {
-    let mut asked: Vec<_> = checks.iter().filter(|check| check.is_projects).collect();
-    asked.sort_by(|one, other| one.name.cmp(&other.name));
-    let mut name = ContentId::default();
-    for check in &asked {
-        name.add(&check.name);
-        name.add(&check.run);
-    }
-    (!asked.is_empty()).then(|| name.finish())
-}
+/// The most bytes of a file of git's that names a folder.
+const MOST_BYTES: u64 = 16 << 10;
 
 /// What all worktrees of a repository share; the folder itself where it is in none.
 fn repository(project: &Path) -> PathBuf {
     let real = fs::canonicalize(project).unwrap_or_else(|_| project.to_path_buf());
     let dot_git = real.join(".git");
-    let linked = fs::read_to_string(&dot_git).ok().and_then(|text| {
+    // A checkout may have anything in the place of these.
+    let text_of = |path: &Path| open_regular(path).and_then(|file| read_bounded(file, MOST_BYTES)).ok();
+    let linked = text_of(&dot_git).and_then(|text| {
         let git_dir = real.join(text.strip_prefix("gitdir:")?.trim());
-        let common = fs::read_to_string(git_dir.join("commondir")).ok()?;
+        let common = text_of(&git_dir.join("commondir"))?;
         let common = fs::canonicalize(git_dir.join(common.trim())).ok()?;
         // Any folder can say that it belongs to a repository: the repository has to know of it.
         let is_in_it = fs::canonicalize(&git_dir).ok()?.starts_with(common.join("worktrees"));
-        let known = fs::read_to_string(git_dir.join("gitdir")).ok()?;
+        let known = text_of(&git_dir.join("gitdir"))?;
         let is_known = fs::canonicalize(git_dir.join(known.trim())).ok()? == dot_git;
         (is_in_it && is_known).then_some(common)
     });
     linked.or_else(|| fs::canonicalize(&dot_git).ok().filter(|git| git.is_dir())).unwrap_or(real)
+}
+
+/// What a person has allowed a project, wherever the state is; nothing where that can't be told.
+pub fn allowed(env: &Env, project: &Path) -> Allowed {
+    StateFolder::find(env).map(|state| state.allowed(project)).unwrap_or_default()
+}
+
+/// Reads the settings for a project, wherever the state is.
+pub fn load_config(env: &Env, project: &Path) -> (Config, Vec<ConfigError>) {
+    Config::load(env, project, || allowed(env, project))
 }
 
 impl StateFolder {
@@ -47,30 +48,55 @@ impl StateFolder {
         self.root.join("allowed.json")
     }
 
-    /// Whether a person has allowed what this project's file asks to run. What can't be read is not allowed.
-    pub fn is_allowed(&self, project: &Path, checks: &[CheckConfig]) -> bool {
-        let Some(name) = name_of(checks) else { return true };
-        let allowed: Allowed = read_json(&self.allowed_file()).unwrap_or_default();
-        allowed.get(&repository(project)) == Some(&name)
+    /// What a person has allowed this project. What can't be read is not allowed.
+    pub fn allowed(&self, project: &Path) -> Allowed {
+        let mut all: BTreeMap<PathBuf, Allowed> = read_json(&self.allowed_file()).unwrap_or_default();
+        all.remove(&repository(project)).unwrap_or_default()
     }
 
-    /// Allows it from now on; `None` takes it back. Gives whether that changed anything.
-    pub fn allow(&self, project: &Path, checks: Option<&[CheckConfig]>) -> io::Result<bool> {
+    /// Allows this from now on, and nothing else. Gives whether that changed anything.
+    pub fn allow(&self, project: &Path, asked: &[Asked]) -> io::Result<bool> {
         let repository = repository(project);
-        update_json(&self.allowed_file(), false, |allowed: &mut Allowed| {
-            let before = match checks.and_then(name_of) {
-                Some(name) => allowed.insert(repository.clone(), name),
-                None => allowed.remove(&repository),
-            };
-            before.as_ref() != allowed.get(&repository)
+        let ids: Allowed = asked.iter().map(Asked::id).collect();
+        update_json(&self.allowed_file(), false, |all: &mut BTreeMap<PathBuf, Allowed>| {
+            let before = all.remove(&repository).unwrap_or_default();
+            let is_changed = before != ids;
+            if !ids.is_empty() {
+                all.insert(repository, ids);
+            }
+            is_changed
         })
+    }
+
+    /// Whether a person was not told of this content of a config file yet; from now on they were. Where that can't be
+    /// written they are told again.
+    pub fn tell_once(&self, file: &str, content: &str) -> bool {
+        let told = self.root.join("config-told.json");
+        let is_new = |all: &BTreeMap<String, String>| all.get(file).is_none_or(|told| told != content);
+        if !is_new(&read_json(&told).unwrap_or_default()) {
+            return false;
+        }
+        let kept = update_json(&told, false, |all: &mut BTreeMap<String, String>| {
+            let is_new = is_new(all);
+            all.insert(file.to_owned(), content.to_owned());
+            is_new
+        });
+        kept.unwrap_or(true)
+    }
+
+    /// Reads the settings for a project, with what the person has allowed it.
+    pub fn load_config(&self, env: &Env, project: &Path) -> (Config, Vec<ConfigError>) {
+        Config::load(env, project, || self.allowed(project))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::check;
+
+    fn asked(command: &str) -> Asked {
+        Asked { key: "check".into(), value: command.into(), is_allowed: false }
+    }
 
     #[test]
     fn what_is_allowed_is_these_words_in_this_repository() {
@@ -78,15 +104,20 @@ mod tests {
         let state = StateFolder::at(folder.path().join("state"));
         let (here, there) = (folder.path().join("here"), folder.path().join("there"));
         fs::create_dir_all(&here).and_then(|()| fs::create_dir_all(&there)).expect("made");
-        let asked = [check("make test", true)];
-        assert!(state.is_allowed(&here, &[check("anything", false)]), "one's own needs no leave");
-        assert!(!state.is_allowed(&here, &asked));
-        assert!(state.allow(&here, Some(&asked)).expect("written"));
-        assert!(!state.allow(&here, Some(&asked)).expect("written"), "it was allowed already");
-        assert!(state.is_allowed(&here, &asked) && !state.is_allowed(&there, &asked));
-        assert!(!state.is_allowed(&here, &[check("make test; curl x", true)]), "other words");
-        assert!(state.allow(&here, None).expect("written"));
-        assert!(!state.is_allowed(&here, &asked));
+        let both = [asked("make test"), asked("make lint")];
+        assert!(state.allowed(&here).is_empty());
+        assert!(state.allow(&here, &both).expect("written"));
+        assert!(!state.allow(&here, &both).expect("written"), "it was allowed already");
+        assert!(both.iter().all(|one| state.allowed(&here).contains(&one.id())));
+        assert!(state.allowed(&there).is_empty(), "another repository");
+        assert!(!state.allowed(&here).contains(&asked("make test; curl x").id()), "other words");
+        assert!(state.allow(&here, &both[..1]).expect("written"));
+        assert!(
+            !state.allowed(&here).contains(&both[1].id()),
+            "what is no longer asked for is no longer allowed"
+        );
+        assert!(state.allow(&here, &[]).expect("written"));
+        assert!(state.allowed(&here).is_empty());
     }
 
     #[test]

@@ -28,6 +28,7 @@ use crate::ids::ContentId;
 use crate::private_file::{self, Access, Durability};
 
 pub use crate::state::newest_stop::{Acquired, NewestStop, stop_name};
+pub use allowed::{allowed, load_config};
 pub use loops::RunLock;
 pub use shell::Shell;
 pub use switch::{SwitchedOff, Switches, Thrown};

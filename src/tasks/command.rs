@@ -45,7 +45,7 @@ pub(super) fn find_pending(lookup: &Lookup<'_>) -> LookupOutcome {
         stderr_cap: STDERR_CAP,
     });
     let failed =
-        |why: String| LookupOutcome::Failed(format!("`{}` {why}", mask(&first_part(line, MAX_SHOWN)).text));
+        |why: String| LookupOutcome::Failed(format!("`{}` {why}", first_part(&mask(line).text, MAX_SHOWN)));
     match ended.how {
         Ending::Exited(0) => find_in_json(lookup, &ended.stdout, is_for_asker)
             .unwrap_or_else(|why| failed(format!("printed something else than tasks: {why}"))),
@@ -62,7 +62,7 @@ pub(super) fn find_pending(lookup: &Lookup<'_>) -> LookupOutcome {
 fn last_line(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
     let last = text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
-    if last.is_empty() { String::new() } else { format!(": {}", mask(&first_part(last, MAX_SHOWN)).text) }
+    if last.is_empty() { String::new() } else { format!(": {}", first_part(&mask(last).text, MAX_SHOWN)) }
 }
 
 pub(super) fn seconds(time: Duration) -> String {

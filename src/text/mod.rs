@@ -111,10 +111,16 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
-/// Whether a character neither steers a terminal nor changes the direction of the text around it.
+/// Whether a character neither steers a terminal, nor changes the direction of the text around it, nor
+/// hides in it. The joiners that scripts and emoji need are not meant.
 pub(crate) fn is_harmless(letter: char) -> bool {
     let turns = matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    !letter.is_control() && !turns && !matches!(letter, '\u{2028}' | '\u{2029}')
+    let hides = matches!(
+        letter,
+        '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{206a}'..='\u{206f}' | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
+    );
+    !letter.is_control() && !turns && !hides && !matches!(letter, '\u{2028}' | '\u{2029}')
 }
 
 /// Returns a text of several lines with a mark in the place of what would steer a terminal.

@@ -217,7 +217,7 @@ fn without_an_answer_the_facts_are_all_there_is_and_nobody_is_asked_again() {
         assert_eq!((reading.first.outcome, reading.findings[0].source), (outcome, Source::Facts));
     }
     let audit = Audit::with_facts();
-    let reading = Reading::without_readers(&audit.brief, ReaderOutcome::NotAsked);
+    let reading = Reading::without_readers(&audit.brief, &audit.config, ReaderOutcome::NotAsked);
     assert_eq!(reading.findings, audit.brief.facts);
 }
 

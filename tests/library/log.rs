@@ -114,9 +114,11 @@ fn what_a_project_disputes_again_and_again_is_told_with_a_line_of_config() {
             right_in_category: 1,
             newest: "b2".into(),
             file: "/w/shop/.claude/punchlist.toml".into(),
-            line: r#"block_on = ["A", "C", "D", "ask"]"#.into(),
+            line: "[[audit.ignore]]\npaths = [\"gen/**\"]\ncategories = [\"B\"]\nwhy = \"disputed 3 times\""
+                .into(),
         }]
     );
+    assert_eq!(punchlist::config::parse::parse(&stats.repeats[0].line, "x").errors, [], "it can be pasted");
     assert_eq!(of(&lines[2..]).repeats, [], "twice is not often");
     for number in 0..3 {
         lines.push(block(&format!("r{number}"), &[B]));

@@ -1,6 +1,9 @@
 //! The library from outside: recorded sessions with a known truth, whole trips through an audit,
 //! child processes, and how the modules of `src` hang together.
 
+#[path = "../support/secret_shapes/mod.rs"]
+mod secret_shapes;
+
 mod advisories;
 mod audit;
 mod bench_table;
@@ -11,7 +14,6 @@ mod config;
 mod evidence;
 mod facts;
 mod fuzz;
-mod hostile_texts;
 mod log;
 mod module_graph;
 mod plan;

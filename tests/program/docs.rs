@@ -196,7 +196,7 @@ impl Home {
             self.lay_out_answers();
         }
         if args.iter().any(|word| word == ".claude/punchlist.toml") {
-            self.project.project_config("[gates]\nmax_blocks = 2\n");
+            self.project.project_config("[audit]\nunrun_checks = \"block\"\n");
         }
         if args[0] == "loop" {
             self.lay_out_features(&args);

@@ -63,12 +63,12 @@ fn a_stop_that_is_let_go_at_once_has_few_phases_and_no_trace_unasked() {
     let run = project.run();
     run.is_silent();
     let names: Vec<_> = run.record()["phases_ms"].as_object().expect("phases").keys().cloned().collect();
-    run.same(&names, &["config", "input", "total"].map(String::from).to_vec());
+    run.same(&names, &["config", "input", "remember", "state", "total"].map(String::from).to_vec());
     project.var("PUNCHLIST_TRACE", "1");
     let run = project.run();
     run.same(&(run.status.code(), run.stdout.as_str()), &(Some(0), ""));
     let rows = table(&run);
     let names: Vec<&str> = rows.iter().map(|(name, ..)| name.as_str()).collect();
-    run.same(&names, &vec!["start", "input", "config", "log", "rest", "total"]);
+    run.same(&names, &vec!["start", "input", "config", "state", "log", "rest", "total"]);
     adds_up(&run, &rows);
 }

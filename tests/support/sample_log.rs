@@ -424,12 +424,13 @@ impl Maker {
                 }
                 Status::CannotVerify => "it speaks of a file of which only a part was shown".to_owned(),
                 Status::Refuted => format!("the second reader dismisses it: the {noun} is in another file"),
+                Status::Ignored => "ignored by the config: it is made by the build".to_owned(),
             },
             second: match status {
                 Status::Confirmed => {
                     Some(SecondOpinion { upheld: true, why: format!("nothing shows the {noun}") })
                 }
-                Status::CannotVerify => None,
+                Status::CannotVerify | Status::Ignored => None,
                 Status::Refuted => {
                     Some(SecondOpinion { upheld: false, why: format!("the {noun} is in another file") })
                 }

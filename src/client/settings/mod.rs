@@ -14,7 +14,9 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use crate::client::env_vars;
+use crate::client::folders::MOST_SETTINGS;
 use crate::env::Env;
+use crate::files::{open_regular, read_bounded};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
@@ -109,8 +111,11 @@ impl SettingsFile {
         if meta.permissions().readonly() {
             return Err(FileFault::ReadOnly(own()));
         }
-        let text = String::from_utf8(fs::read(&real).map_err(unreadable)?);
-        let text = text.map_err(|_| FileFault::NotText(own()))?;
+        let text = open_regular(&real).and_then(|file| read_bounded(file, MOST_SETTINGS));
+        let text = text.map_err(|error| match error.kind() {
+            ErrorKind::InvalidData => FileFault::NotText(own()),
+            _ => unreadable(error),
+        })?;
         let (byte_order_mark, text) = match text.strip_prefix(BYTE_ORDER_MARK) {
             Some(rest) => (BYTE_ORDER_MARK, rest.to_owned()),
             None => ("", text),

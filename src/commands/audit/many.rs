@@ -9,7 +9,6 @@ use super::super::output::{print, print_json};
 use super::super::progress::Progress;
 use super::{Result, code_of, complain, has_conversation, project};
 use crate::cli::{AuditArgs, Format};
-use crate::config::Config;
 use crate::env::Env;
 use crate::eval::run::{cores, for_each};
 use crate::past_sessions::audit::Project;
@@ -18,6 +17,7 @@ use crate::past_sessions::moved_on;
 use crate::render::Report;
 use crate::render::report_text::sessions;
 use crate::session::load::load_saved;
+use crate::state::load_config;
 
 pub(super) fn run(args: &AuditArgs, env: &Env) -> Result {
     let shelf = Shelf::of(env)?;
@@ -86,7 +86,7 @@ fn doubt_old_disks(reports: &mut [Report], env: &Env) {
         let is_later = |(folder, other): &&(PathBuf, _)| *folder == report.workspace && other > ended;
         let later = ends.iter().filter(is_later).count();
         if let Some(why) = moved_on(&report.workspace, ended.as_deref(), later) {
-            let (config, _) = Config::load(env, &report.workspace);
+            let (config, _) = load_config(env, &report.workspace);
             report.doubt_the_disk(&why, &config.audit);
         }
     }

@@ -86,7 +86,7 @@ fn an_older_client_is_given_only_what_its_help_lists() {
 #[test]
 fn the_model_can_be_set() {
     let project = TestProject::without_drift();
-    project.project_config("[auditor]\nmodel = \"sonnet\"\n");
+    project.own_config("[auditor]\nmodel = \"sonnet\"\n");
     let run = project.run();
     run.same(&argv(&project.calls()[0])[1..3], &["--model".to_owned(), "sonnet".to_owned()][..]);
     run.same(&run.record()["auditor"]["model"], &json!("sonnet"));

@@ -9,7 +9,9 @@ fn show_tells_every_value_with_its_source() {
     let mut project = TestProject::new();
     project.unset("PUNCHLIST_CLAUDE");
     project.own_config("[auditor]\nmodel = \"sonnet\"\n");
-    project.project_config("[gates]\nmax_blocks = 1\n");
+    project.project_config(
+        "[gates]\ndry_run = true\n[audit]\nunrun_checks = \"block\"\n[[check]]\nname = \"test\"\nrun = \"make\"\n",
+    );
     let run = project.run_args(&["config", "show"]);
     run.same(&(run.status.code(), run.stderr.as_str()), &(Some(0), ""));
     insta::assert_snapshot!(run.stdout);
@@ -65,7 +67,7 @@ fn init_writes_a_file_that_sets_nothing_and_never_overwrites() {
 fn check_tells_every_fault_with_its_place() {
     let project = TestProject::new();
     project.own_config("[gates]\nmax_block = 3\n\n[auditor]\n  timeout = \"soon\"\n[logs]\n");
-    project.project_config("[auditor]\nclient = \"/evil\"\n");
+    project.project_config("[gates]\nenabled = false\n[auditor]\nclient = \"/evil\"\n");
     let run = project.run_args(&["config", "check"]);
     run.same(&(run.status.code(), run.stderr.as_str()), &(Some(1), ""));
     insta::assert_snapshot!(run.stdout);
@@ -82,7 +84,7 @@ fn check_takes_a_file_and_says_where_there_is_none() {
     project.run_args(&["config", "check", "none.toml"]).answers(
         1,
         "",
-        "punchlist: none.toml: No such file or directory (os error 2)\n",
+        "punchlist: none.toml: there is no such file\n",
     );
     project.file("some.toml", "[auditor]\nclient = \"/x\"\n");
     project.run_args(&["config", "check", "some.toml"]).answers(0, "some.toml: nothing is wrong\n", "");

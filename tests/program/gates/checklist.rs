@@ -27,7 +27,7 @@ const ALONE: &str = "[audit]\nenabled = false\n";
 #[test]
 fn a_session_that_is_said_to_be_finished_is_held_for_its_open_boxes_and_then_let_go() {
     let mut project = says("All steps of the plan are done.");
-    project.project_config(&format!("{ALONE}[checklist]\nplan = true\n"));
+    project.own_config(&format!("{ALONE}[checklist]\nplan = true\n"));
     claimed(&project, "1");
     let run = project.run();
     let reason = run.holds();
@@ -50,7 +50,7 @@ fn a_session_that_is_said_to_be_finished_is_held_for_its_open_boxes_and_then_let
 #[test]
 fn an_unfinished_plan_holds_nobody() {
     let project = says("I created alpha.txt. Telling the team is next.");
-    project.project_config(&format!("{ALONE}[checklist]\nplan = true\ntodos = true\n"));
+    project.own_config(&format!("{ALONE}[checklist]\nplan = true\ntodos = true\n"));
     let run = project.run();
     run.is_silent();
     run.logs("allow", "nothing-open");
@@ -64,7 +64,7 @@ fn an_unfinished_plan_holds_nobody() {
 #[test]
 fn a_reader_that_can_not_be_had_holds_nobody_and_the_person_is_told() {
     let project = says("All steps of the plan are done.");
-    project.project_config(&format!("{ALONE}[checklist]\nplan = true\n"));
+    project.own_config(&format!("{ALONE}[checklist]\nplan = true\n"));
     project.client("exit 3");
     let run = project.run();
     run.tells("open items were not judged: the client failed (exit code 3)");
@@ -112,7 +112,7 @@ fn named_files_and_the_sessions_own_tasks_count() {
     project.file("docs/lists/.env", "- [ ] secret\n");
     project.transcript.noted(&[("Sweep the workshop floor", "in_progress"), ("Read", "completed")]);
     project.says("The plan is done, and everything is finished.");
-    project.project_config(&format!("{ALONE}[checklist]\nfiles = [\"docs/lists/*\"]\ntodos = true\n"));
+    project.own_config(&format!("{ALONE}[checklist]\nfiles = [\"docs/lists/*\"]\ntodos = true\n"));
     claimed(&project, "1,2");
     let run = project.run();
     let reason = run.holds();
@@ -127,7 +127,7 @@ fn named_files_and_the_sessions_own_tasks_count() {
 #[test]
 fn the_section_that_is_wanted_is_asked_for_in_its_words() {
     let mut project = says("All done.");
-    project.project_config(&format!("{ALONE}[checklist]\nrequire_section = \"## Plan Completion Check\"\n"));
+    project.own_config(&format!("{ALONE}[checklist]\nrequire_section = \"## Plan Completion Check\"\n"));
     claimed(&project, "");
     let run = project.run();
     let reason = run.holds();
@@ -147,7 +147,7 @@ fn a_list_that_can_not_be_read_is_told_and_holds_nobody() {
         eprintln!("SKIPPED: whoever runs this may read every file");
         return;
     }
-    project.project_config(&format!("{ALONE}[checklist]\nfiles = [\"LIST.md\"]\n"));
+    project.own_config(&format!("{ALONE}[checklist]\nfiles = [\"LIST.md\"]\n"));
     let run = project.run();
     run.tells("the checklist LIST.md can't be read (Permission denied (os error 13))");
     run.logs("allow", "checklist-unreadable");
@@ -156,7 +156,7 @@ fn a_list_that_can_not_be_read_is_told_and_holds_nobody() {
 #[test]
 fn a_subagents_words_are_not_the_sessions() {
     let mut project = says("All steps of the plan are done.");
-    project.project_config(&format!("{ALONE}[checklist]\nplan = true\n"));
+    project.own_config(&format!("{ALONE}[checklist]\nplan = true\n"));
     project.input["hook_event_name"] = json!("SubagentStop");
     project.input["agent_id"] = json!("a1");
     project.run().is_silent();

@@ -327,7 +327,7 @@ fn a_mode_that_the_registration_contradicts_is_said_and_the_registration_wins() 
     run.check(project.path(&format!("state/sessions/{SESSION}.newest")).exists(), "it ran in the background");
 
     let project = TestProject::without_drift();
-    project.project_config("[audit]\nmode = \"background\"\n");
+    project.own_config("[audit]\nmode = \"background\"\n");
     let fault = "[audit] mode is \"background\", but the hook is registered without --background: the stop is held; \
         register `punchlist hook --background` with \"asyncRewake\": true, or set mode = \"hold\"";
     let run = project.run();

@@ -130,7 +130,7 @@ fn a_dry_run_by_variable_holds_nobody_and_writes_down_that_it_would_have() {
 #[test]
 fn a_dry_run_by_config_holds_nobody_and_writes_down_that_it_would_have() {
     let mut project = TestProject::with_drift();
-    project.project_config("[gates]\ndry_run = true\n");
+    project.own_config("[gates]\ndry_run = true\n");
     dry_run(&mut project);
 }
 

@@ -61,7 +61,7 @@ fn without_a_reader_words_alone_hold_nobody() {
 #[test]
 fn it_is_not_audited_at_all_where_the_config_says_off() {
     let project = boasting();
-    project.project_config("[audit]\nplanless = \"off\"\n");
+    project.own_config("[audit]\nplanless = \"off\"\n");
     let run = project.run();
     is_let_go(&project, &run, "nothing-to-audit", &[]);
     run.same(&run.record()["detail"], &json!("no plan in play, and `planless` is \"off\""));

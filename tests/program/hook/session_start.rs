@@ -62,9 +62,8 @@ fn it_is_given_mandates_and_the_newest_notes_first() {
     aged(&project, "notes/picture.md", 0, "a\0b");
     let key = format!("sk-ant-api03-{}", "a1B2c3D4e5".repeat(9));
     aged(&project, "HANDOVER.md", 30, &format!("the key is {key}\n"));
-    project.project_config(
-        "[memory]\nfiles = [\"notes/*\", \"HANDOVER.md\"]\nmandates = [\"Never force-push.\"]\n",
-    );
+    project
+        .own_config("[memory]\nfiles = [\"notes/*\", \"HANDOVER.md\"]\nmandates = [\"Never force-push.\"]\n");
     let run = project.run();
     let text = given(&run);
     let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words:?} is not in it: {text}"));
@@ -86,14 +85,14 @@ fn it_is_the_same_for_every_start_and_stays_within_its_limits() {
             &"A line of notes that goes on.\n".repeat(400),
         );
     }
-    project.project_config("[memory]\nfiles = [\"notes/**\"]\nfile_lines = 7\n");
+    project.project_config("[memory]\nfiles = [\"notes/**\"]\n");
+    project.own_config("[memory]\nfile_lines = 7\n");
     let first = given(&project.run());
     assert!(first.len() <= 9_000 && first.contains(" and ") && first.contains("(no room)"), "{first}");
     assert_eq!(first.matches("A line of notes").count() % 7, 0);
     let mut again = starting("resume");
-    for name in ["PUNCHLIST_HOME", "HOME"] {
-        again.var(name, project.path("elsewhere"));
-    }
+    again.var("PUNCHLIST_HOME", project.path("elsewhere"));
+    again.var("HOME", project.path("home"));
     again.input["cwd"] = json!(project.in_work(""));
     assert_eq!(given(&again.run()), first);
 }
@@ -110,9 +109,8 @@ fn a_project_leads_nobody_out_of_itself_and_the_person_goes_anywhere() {
     run.answers(
         0,
         "",
-        "punchlist: DIR/work/.claude/punchlist.toml: memory.files with a path outside of the project counts only from \
-         your own file, DIR/home/.config/punchlist/config.toml: a project may not choose what runs or is read (the \
-         default is used)\n",
+        "punchlist: DIR/work/.claude/punchlist.toml: memory.files outside of the project counts only from your own \
+         file, DIR/home/.config/punchlist/config.toml (the default is used)\n",
     );
     project.project_config("");
     project.own_config("[memory]\nfiles = [\"~/diary.md\"]\nmandates_file = \"DIR/home/diary.md\"\n");

@@ -45,14 +45,14 @@ fn the_causes_come_in_the_documented_order() {
 #[test]
 fn it_can_be_switched_off_by_config() {
     let project = TestProject::with_drift();
-    project.project_config("[gates]\nenabled = false\n");
+    project.own_config("[gates]\nenabled = false\n");
     stands_aside(&project, &project.run(), "off", "switched off by [gates] enabled = false");
 }
 
 #[test]
 fn without_the_audit_and_with_no_other_gate_nobody_looks() {
     let project = TestProject::with_drift();
-    project.project_config("[audit]\nenabled = false\n");
+    project.own_config("[audit]\nenabled = false\n");
     stands_aside(
         &project,
         &project.run(),
@@ -88,7 +88,7 @@ fn a_session_is_held_three_times_at_the_most_whatever_the_client_says_of_loops()
 #[test]
 fn the_budget_can_be_set_and_is_each_sessions_own() {
     let mut project = TestProject::with_drift();
-    project.project_config("[gates]\nmax_blocks = 1\n");
+    project.own_config("[gates]\nmax_blocks = 1\n");
     project.run().holds();
     let run = project.run();
     run.is_silent();

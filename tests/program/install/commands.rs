@@ -128,7 +128,7 @@ fn a_backup_that_git_would_offer_is_said() {
 #[test]
 fn the_timeout_is_above_the_auditors() {
     let machine = Machine::new();
-    machine.write("project/.claude/punchlist.toml", "[auditor]\ntimeout = \"4m\"\n");
+    machine.write("home/.config/punchlist/config.toml", "[auditor]\ntimeout = \"4m\"\n");
     machine.print(&["install"]);
     let settings: Value = serde_json::from_str(&machine.read(LOCAL)).expect("json");
     let hook = &settings["hooks"]["Stop"][0]["hooks"][0];

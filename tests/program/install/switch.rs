@@ -45,7 +45,7 @@ fn a_session_is_switched_by_the_start_of_its_id() {
 #[test]
 fn what_keeps_it_off_all_the_same_is_said() {
     let machine = Machine::new();
-    machine.write("project/.claude/punchlist.toml", "[gates]\nenabled = false\n");
+    machine.write("home/.config/punchlist/config.toml", "[gates]\nenabled = false\n");
     let on = "On already: DIR/project\nBut the config says [gates] enabled = false, which lets every stop through.\n";
     assert_eq!(machine.print(&["on"]), on);
 }

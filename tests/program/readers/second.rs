@@ -92,7 +92,7 @@ fn both_are_shown_the_same_and_the_task_comes_last() {
 #[test]
 fn it_can_be_switched_off() {
     let project = TestProject::with_a_wrong_greeting();
-    project.project_config("[auditor]\nsecond_reader = \"off\"\n");
+    project.own_config("[auditor]\nsecond_reader = \"off\"\n");
     project.client(&finds(&[GREETING]));
     let run = project.run();
     run.holds();
@@ -103,7 +103,7 @@ fn it_can_be_switched_off() {
 #[test]
 fn it_can_be_another_model() {
     let project = with_second("verdicts uphold It is so.");
-    project.project_config("[auditor]\nsecond_reader = \"opus\"\n");
+    project.own_config("[auditor]\nsecond_reader = \"opus\"\n");
     let run = project.run();
     run.holds();
     let models = project.calls().iter().map(|call| call["argv"][2].clone()).collect::<Vec<_>>();

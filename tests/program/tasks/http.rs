@@ -156,7 +156,7 @@ fn a_token_that_is_missing_or_would_be_seen_on_the_way_is_not_sent() {
     let run = tracker.run();
     run.tells(
         "the tasks could not be looked at, so none held this stop: http://tracker.example/tasks: its token is sent over https, or to \
-         this machine: this is neither",
+         this machine: this is neither; DIR/home/.config/punchlist/config.toml was changed during this session",
     );
     assert_eq!(tracker.asked(), 0);
 }

@@ -31,7 +31,7 @@ impl Scenario for Listed {
 
     fn prepare(&self, _: &Client, workspace: &Workspace) -> Result<Script, String> {
         let project = workspace.project();
-        workspace.write(project.join(".claude/punchlist.toml"), CONFIG)?;
+        workspace.write(workspace.home().join(".config/punchlist/config.toml"), CONFIG)?;
         let file = |name: &str| project.join(name).display().to_string();
         Ok(Script::new(PROMPT)
             .calls([write(file("PLAN.md"), &plan(false)), write(file("alpha.txt"), ALPHA)])

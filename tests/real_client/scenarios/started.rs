@@ -56,7 +56,7 @@ impl<'a> Desk<'a> {
             "[gates]\nmax_blocks = 1\n[audit]\nenabled = false\n[checklist]\nplan = true\n[memory]\nfiles = [\"HANDOVER.md\"]\n\
              mandates = [\"{MANDATE}\"]\n"
         );
-        workspace.write(workspace.project().join(".claude/punchlist.toml"), &config)?;
+        workspace.write(workspace.home().join(".config/punchlist/config.toml"), &config)?;
         let file = |name: &str| workspace.project().join(name).display().to_string();
         // What a compaction leaves has the prompt in it: the models know the agent by that.
         let summary = format!("<summary>The person asked: {PROMPT}</summary>");
@@ -140,7 +140,7 @@ impl<'a> Desk<'a> {
         if self.client.is_since("2.0.32") {
             // Nothing more is given from here on.
             self.workspace.write(
-                self.workspace.project().join(".claude/punchlist.toml"),
+                self.workspace.home().join(".config/punchlist/config.toml"),
                 "[gates]\nenabled = false\n",
             )?;
             let so_far = self.requests().len();

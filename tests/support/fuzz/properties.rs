@@ -151,7 +151,8 @@ pub(crate) fn settings(bytes: &[u8]) {
 /// Settings that are read, written and read again are the same; faults are told with a place in the file.
 pub(crate) fn config(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let faults = config_parse::errors(&text, "config.toml");
+    let config_parse::Parsed { table, errors: faults } = config_parse::parse(&text, "config.toml");
+    assert!(table.try_into::<Config>().is_ok(), "what is right in a file makes settings: {text}");
     match Config::parse(&text, "config.toml") {
         Ok(config) => {
             assert!(faults.is_empty(), "{faults:?}");
@@ -212,12 +213,18 @@ pub(crate) fn diff(bytes: &[u8]) {
 
 /// One side of a unified diff, as it was.
 fn side(diff: &str, sign: char) -> String {
-    let mut text = String::new();
+    let (mut text, mut is_ours) = (String::new(), false);
     for line in diff.split_inclusive('\n').skip(1) {
         if line.starts_with("\\ No newline") {
-            text.pop();
+            // It speaks of the line before it.
+            if is_ours {
+                text.pop();
+            }
         } else if let Some(rest) = line.strip_prefix([sign, ' ']) {
             text.push_str(rest);
+            is_ours = true;
+        } else {
+            is_ours = false;
         }
     }
     text

@@ -294,9 +294,9 @@ function drawRepeats() {
     return el("li", {},
       el("p", {}, el("strong", {}, `${count(repeat.count)} × ${repeat.category}`), ` ${[repeat.kind, repeat.place && `in ${repeat.place}`].filter(Boolean).join(" ")}, in ${repeat.project}, ${repeat.right === 0 ? "never" : `${count(repeat.right)} ×`} right; `,
         rowOfId.has(repeat.newest) && link),
-      el("p", { class: "hint" }, `If you agree, under [audit] in ${repeat.file}:`),
+      el("p", { class: "hint" }, `If you agree, ${repeat.line.startsWith("[[") ? "at the end of" : "under [audit] in"} ${repeat.file}, and \`punchlist allow\`:`),
       el("pre", { class: "evidence" }, repeat.line),
-      el("p", { class: "hint" }, repeat.line.startsWith("block_on")
+      el("p", { class: "hint" }, repeat.line.startsWith("[[") ? `No finding of category ${repeat.category} on these paths holds a stop then; all stay in the log.` : repeat.line.startsWith("block_on")
         ? `No finding of category ${repeat.category} holds a stop there then (${repeat.right_in_category === 0 ? "none" : count(repeat.right_in_category)} of them ${repeat.right_in_category > 1 ? "have" : "has"} been right so far); all stay in the log.`
         : "Such a claim is only told then, and holds no stop."));
   }));

@@ -12,7 +12,7 @@ const pairs = (...entries) => {
 const said = (text) => el("blockquote", {}, text);
 const stamp = (time) => String(time).slice(0, 16).replace("T", " ");
 
-const VERDICTS = { confirmed: "confirmed", "cannot-verify": "could not be verified", refuted: "refuted, and dropped" };
+const VERDICTS = { confirmed: "confirmed", "cannot-verify": "could not be verified", refuted: "refuted, and dropped", ignored: "ignored by the config" };
 const SOURCES = { facts: "found by facts alone", reader: "found by the first reader", both: "found by facts and the first reader" };
 const PLACES = { plan: "the plan", message: "the final message", tasks: "the task list", asks: "the person's asks" };
 const AGAIN = { true: "A reader that was asked again says that the finding was never right.", false: "A reader that was asked again does not say that the finding was wrong." };
@@ -53,7 +53,7 @@ const STEP_MARKS = { ticked: "✓", open: "○", dropped: "–" };
 function stepNodes(steps, findings) {
   const found = new Map();
   findings.forEach(({ finding }, at) => {
-    if (finding.step && finding.status !== "refuted") found.set(finding.step, [...(found.get(finding.step) ?? []), at + 1]);
+    if (finding.step && !["refuted", "ignored"].includes(finding.status)) found.set(finding.step, [...(found.get(finding.step) ?? []), at + 1]);
   });
   return steps.length > 0 && el("ol", { class: "steps" }, steps.map((step) => {
     const numbers = found.get(step.number);

