@@ -1,11 +1,12 @@
-//! The encoding of caches: a name with a version, a hash, the value. Must not decode bytes that are torn, changed or of
-//! another version: they count as no cache, and what they held is worked out again.
+//! The encoding of caches: a name with a version, a hash, the value. Must not decode bytes that are
+//! torn, changed or of another version: they count as no cache, and its content is computed again.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The first bytes of a cache: what it is of, and a version that is counted up with every change of its type.
+/// The first bytes of a cache: what it caches, and a version that is raised with every change of
+/// its type.
 pub type Shape = [u8; 8];
 
 pub fn encode(shape: Shape, value: &impl Serialize) -> Option<Vec<u8>> {

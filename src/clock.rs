@@ -1,5 +1,5 @@
-//! The time of day, from a clock that may stand anywhere: a time that no calendar has is the nearest one that it has.
-//! The only place that asks for it. Must not be used to measure how long something takes.
+//! The time of day, and the only code that asks for it. A system clock outside the calendar's range
+//! gives the nearest valid time. Must not be used to measure durations.
 
 use std::time::SystemTime;
 
@@ -13,7 +13,16 @@ pub fn now() -> Timestamp {
 
 /// Returns the time in the person's time zone.
 pub fn local() -> Zoned {
-    now().to_zoned(TimeZone::system())
+    now().to_zoned(zone())
+}
+
+/// Returns the person's time zone. Without a variable that names another it is in the system's own
+/// file; to find it by its name, the whole folder of zones would be listed at every stop.
+fn zone() -> TimeZone {
+    let is_named = std::env::var_os("TZ").is_some();
+    let file = if is_named { None } else { std::fs::read("/etc/localtime").ok() };
+    let of_file = file.and_then(|bytes| TimeZone::tzif("local", &bytes).ok());
+    of_file.unwrap_or_else(TimeZone::system)
 }
 
 fn timestamp(time: SystemTime) -> Timestamp {
@@ -26,6 +35,14 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+
+    #[test]
+    fn the_zone_of_the_systems_file_is_the_one_that_is_found_by_its_name() {
+        for time in ["2026-01-15T12:00:00Z", "2026-07-15T12:00:00Z"] {
+            let time: Timestamp = time.parse().expect("a time");
+            assert_eq!(zone().to_offset(time), TimeZone::system().to_offset(time));
+        }
+    }
 
     #[test]
     fn a_clock_that_jumped_far_was_a_panic() {

@@ -1,5 +1,5 @@
-//! The decision on a stop: the outcomes of all gates are merged into one, and that becomes an answer,
-//! in one exhaustive match. Pure.
+//! The decision on a stop: merges the outcomes of all gates into one, and turns that into an
+//! answer, in one exhaustive match. Pure.
 
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
@@ -13,22 +13,25 @@ use crate::client::hook_reply::Reply;
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Cause {
-    /// The hook fired inside our own auditor.
+    /// The hook fired inside our own sealed call.
     InsideAuditor,
     Off,
-    /// The session goes on because it was blocked already.
+    /// The session continues because it was blocked already.
     LoopGuard,
     PlanMode,
     BackgroundWork,
-    /// The session was blocked often enough.
+    /// The session has been blocked often enough.
     Budget,
     /// No plan in play, or no work since the last audit.
     NothingToAudit,
-    /// The same evidence as at the last clean audit, or another hook has this stop in hand.
+    /// Another client runs the hook; its transcripts can't be read here.
+    UnknownClient,
+    /// The same evidence as at the last clean audit, or another hook is handling this stop.
     Unchanged,
     /// A newer stop of the session came while this one was being audited in the background.
     Superseded,
-    /// What a background audit found no longer fits: the session, or what it spoke of, has moved on.
+    /// The findings of a background audit are out of date: the session, or their subject, has moved
+    /// on.
     MovedOn,
     CheckFailed,
     CheckNotMade,
@@ -41,7 +44,7 @@ pub enum Cause {
     AuditorUnreadable,
     /// Boxes or tasks are open that the session claims as done.
     OpenItems,
-    /// The final message lacks the section that is wanted of it.
+    /// The final message lacks the required section.
     SectionMissing,
     /// Nothing is open that the session claims as done.
     NothingOpen,
@@ -58,25 +61,25 @@ pub enum Cause {
     KeepAlive,
     /// A worker's time without work is up.
     WorkerIdle,
-    /// What is counted of the session can't be read or written.
+    /// The session's counters can't be read or written.
     StateUnusable,
     /// Stdin was not the hook's JSON.
     BadInput,
-    /// Something of ours failed.
+    /// An internal error.
     Error,
-    /// An older log does not say, or a newer one has a word of its own. Nothing is decided for it.
+    /// An older log does not say, or a newer one has a cause unknown here. No decision uses it.
     #[default]
     #[serde(other)]
     Unknown,
 }
 
 impl Cause {
-    /// All for which something is decided, in order.
+    /// Returns all causes of decisions, in order.
     pub fn all() -> impl Iterator<Item = Self> {
         Self::VARIANTS.iter().copied().filter(|cause| *cause != Self::Unknown)
     }
 
-    /// Those with which a stop goes through because it could not be checked.
+    /// The causes that let a stop through because it could not be checked.
     const UNCHECKED: [Self; 10] = [
         Self::CheckNotMade,
         Self::AuditorTimeout,
@@ -95,10 +98,10 @@ impl Cause {
     }
 }
 
-/// How the log tells of [`Cause::Superseded`].
+/// How the log describes [`Cause::Superseded`].
 pub const NEWER_STOP: &str = "a newer stop of the session has taken over";
 
-/// Whether a cause, as the log writes it, says that a stop could not be checked.
+/// Returns whether a cause, as the log writes it, means that a stop could not be checked.
 pub fn could_not_check(cause: &str) -> bool {
     Cause::UNCHECKED.iter().any(|unchecked| unchecked.name() == cause)
 }
@@ -107,20 +110,20 @@ pub fn could_not_check(cause: &str) -> bool {
 pub struct Outcome {
     pub kind: OutcomeKind,
     pub cause: Cause,
-    /// What the agent is told of a block, the person of advice and of what could not be checked, and
-    /// the log of a stop that passes; empty where there is nothing to say.
+    /// What the agent is told of a block, the person of advice and of what could not be checked,
+    /// and the log of a stop that passes; empty if there is nothing to say.
     pub words: String,
 }
 
-/// The name of each is the log's.
+/// The kinds of outcome, by their names in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 pub enum OutcomeKind {
-    /// Nothing stands in the way of the stop.
+    /// The stop may go through.
     Pass,
     #[strum(serialize = "hold")]
     Block,
-    /// Nothing stands in its way, and the person should know something.
+    /// The stop may go through, and the person should know something.
     Advise,
     /// It could not be checked, which is not "wrong".
     CouldNotCheck,
@@ -152,14 +155,14 @@ impl Outcome {
     }
 }
 
-/// Whether a block was counted. Only a block that was counted may be given: a guard that can't count can't
+/// Whether a block was counted. Only a counted block may be given: a guard that can't count can't
 /// promise to let go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Counting {
-    /// Nothing was to be counted.
+    /// There was nothing to count.
     NotNeeded,
     Counted,
-    /// Another stop of the session has used up the budget meanwhile.
+    /// Another stop of the session has used up the budget in the meantime.
     Spent,
     /// A newer stop has taken over, and decides.
     Superseded,
@@ -178,7 +181,7 @@ pub enum Action {
 pub struct Decision {
     pub action: Action,
     pub cause: Cause,
-    /// In words, for the log.
+    /// The explanation for the log.
     pub detail: Option<String>,
     /// In a dry run: the stop would have been blocked.
     pub would_block: bool,
@@ -188,28 +191,20 @@ pub struct Decision {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Merged {
     pub outcome: Outcome,
-    /// Whether a block counts against the session's budget: a gate blocks that does not just keep it
-    /// at work.
+    /// Whether a block counts against the session's budget: at least one of the blocking gates does
+    /// more than keep the session working.
     pub uses_budget: bool,
 }
 
-/// Merges outcomes in their order, each with whether its gate keeps the session at work. Blocks come
-/// first, with one reason for all; then what could not be checked, then what the person should know.
-/// Where there is none of that the last outcome counts, which is the audit's where there is one.
+/// Merges outcomes in their order, each with whether its gate keeps the session working. Blocks
+/// come first, with one reason for all; then what could not be checked, then what the person should
+/// know. If there is none of these, the last outcome counts, which is the audit's if there is one.
 pub fn merge(outcomes: &[(&Outcome, bool)]) -> Merged {
     let all = || outcomes.iter().map(|(outcome, _)| *outcome);
     let first = |kind| all().find(|outcome| outcome.kind == kind);
     let uses_budget = outcomes.iter().any(|(outcome, keeps_working)| outcome.wants_block() && !keeps_working);
     let outcome = if let Some(block) = first(OutcomeKind::Block) {
-        let mut reason = String::new();
-        for block in all().filter(|outcome| outcome.wants_block()) {
-            if !reason.is_empty() {
-                reason.truncate(reason.trim_end().len());
-                reason.push_str("\n\n");
-            }
-            reason.push_str(&block.words);
-        }
-        Outcome::block(block.cause, reason)
+        Outcome::block(block.cause, join(all().filter(|outcome| outcome.wants_block())))
     } else if let Some(told) = first(OutcomeKind::CouldNotCheck).or(first(OutcomeKind::Advise)) {
         let words: Vec<&str> =
             all().filter(|outcome| !outcome.is_pass()).map(|outcome| outcome.words.as_str()).collect();
@@ -218,6 +213,23 @@ pub fn merge(outcomes: &[(&Outcome, bool)]) -> Merged {
         all().next_back().cloned().unwrap_or_else(|| Outcome::pass(Cause::NothingToAudit, "no gate is set"))
     };
     Merged { outcome, uses_budget }
+}
+
+/// Joins the reasons of several blocks. A last paragraph that two of them share appears once, in
+/// the later one.
+fn join<'o>(blocks: impl Iterator<Item = &'o Outcome>) -> String {
+    let mut reason = String::new();
+    for block in blocks {
+        let closing = block.words.trim_end().rsplit_once("\n\n").map(|(_, closing)| closing);
+        let said = closing.and_then(|closing| reason.strip_suffix(closing)).map_or(reason.len(), str::len);
+        reason.truncate(said);
+        if !reason.is_empty() {
+            reason.truncate(reason.trim_end().len());
+            reason.push_str("\n\n");
+        }
+        reason.push_str(&block.words);
+    }
+    reason
 }
 
 /// Turns an outcome into the decision.
@@ -243,14 +255,16 @@ pub fn decide(outcome: Outcome, dry_run: bool, counting: &Counting) -> Decision 
             Decision { action, cause, detail: None, would_block: false, reply }
         }
         (OutcomeKind::Block, Counting::Failed(why)) => {
-            let words =
-                format!("this stop should be held, but the block can't be counted ({why}), so it is not");
+            let words = format!("would block, but the block counter can't be written ({why})");
             Decision { would_block: true, ..tell(Cause::StateUnusable, words) }
         }
-        (OutcomeKind::Block, Counting::Spent) => {
-            allow(Cause::Budget, "another stop of the session was held meanwhile".into(), Reply::Silent)
-        }
-        // Not reached: a block that is no dry run is always counted. Were it not, it must not be given.
+        (OutcomeKind::Block, Counting::Spent) => allow(
+            Cause::Budget,
+            "another stop of the session was blocked in the meantime".into(),
+            Reply::Silent,
+        ),
+        // Unreachable: a block outside a dry run is always counted. If it were not, it must not be
+        // given.
         (OutcomeKind::Block, Counting::NotNeeded) => {
             allow(Cause::Error, "a block was not counted".into(), Reply::Silent)
         }
@@ -297,6 +311,14 @@ mod tests {
     }
 
     #[test]
+    fn blocks_that_end_alike_are_joined_with_one_end() {
+        let [check, audit] = ["the check fails", "b is missing"]
+            .map(|words| block(Cause::Findings, &format!("{words}\n\nMend it,\nor say why.")));
+        let words = "the check fails\n\nb is missing\n\nMend it,\nor say why.";
+        assert_eq!(merge(&[(&check, false), (&audit, false)]).outcome.words, words);
+    }
+
+    #[test]
     fn what_could_not_be_checked_comes_before_advice_and_both_are_told() {
         let advice = Outcome::advise(Cause::OnlyUnverified, "one");
         let unchecked = Outcome::could_not_check(Cause::Error, "two");
@@ -336,7 +358,7 @@ mod tests {
                     continue;
                 }
                 assert_eq!((decision.action, decision.reply.exit_code()), (Action::Allow, 0), "{case}");
-                // What a newer stop has taken over says nothing.
+                // A stop superseded by a newer one is silent.
                 if !outcome.is_pass() && *counting == Counting::Superseded {
                     assert_eq!(
                         (decision.cause, decision.reply),
@@ -361,7 +383,7 @@ mod tests {
         let decision = decide(hold(), false, &Counting::Failed("disk full".into()));
         assert_eq!(
             decision.reply,
-            Reply::Tell("punchlist: this stop should be held, but the block can't be counted (disk full), so it is not".into())
+            Reply::Tell("punchlist: would block, but the block counter can't be written (disk full)".into())
         );
     }
 }

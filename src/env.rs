@@ -1,33 +1,37 @@
-//! Environment variables: every one of ours as a documented constant, and the only place that reads
-//! the process's own. The client's are in `client::env_vars`.
+//! Environment variables: each of ours as a documented constant, and the only code that reads the
+//! process's own. The client's are in `client::env_vars`.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A [switch](Env::switch): lets every stop through.
 pub const OFF: &str = "PUNCHLIST_OFF";
-/// A [switch](Env::switch): does everything and never blocks; the log says what would have
+/// A [switch](Env::switch): runs everything but never blocks; the log says what would have
 /// happened.
 pub const DRY_RUN: &str = "PUNCHLIST_DRY_RUN";
-/// The state folder, in place of the XDG one.
+/// The state folder, instead of the XDG one.
 pub const HOME: &str = "PUNCHLIST_HOME";
-/// The client to run, before any configured one.
+/// The client to run. Overrides the config.
 pub const CLAUDE: &str = "PUNCHLIST_CLAUDE";
-/// A [switch](Env::switch): prints what the program is doing, on stderr, and in `hook` where the
+/// A [switch](Env::switch): prints what the program is doing on stderr, and in `hook` where the
 /// time went.
 pub const TRACE: &str = "PUNCHLIST_TRACE";
 /// Which worker of the registry this session, or this shell, is.
 pub const WORKER: &str = "PUNCHLIST_WORKER";
+/// The fleet's database. Overrides the config.
+pub const DATABASE_URL: &str = "PUNCHLIST_DATABASE_URL";
+/// The collector to export to. Overrides the config.
+pub const OTLP: &str = "PUNCHLIST_OTLP";
 /// Set by punchlist for the command of `[tasks]`: the session that is asking.
 pub const SESSION: &str = "PUNCHLIST_SESSION";
-/// Set for the programs that a stop runs, so that a hook which fires inside one does nothing.
+/// Set for the programs that a stop runs, so that a hook that fires inside one does nothing.
 pub const INSIDE_AUDITOR: &str = "PUNCHLIST_INSIDE_AUDITOR";
-/// Set for the programs that a stop runs: which run of the hook they belong to, so that they are found if
-/// it is killed.
+/// Set for the programs that a stop runs: identifies the run of the hook they belong to, so that
+/// they are found if it is killed.
 pub const RUN: &str = "PUNCHLIST_RUN";
 
-/// The process's environment, or a made-up one.
+/// The environment: the process's own, or a made-up one.
 #[derive(Debug, Clone, Default)]
 pub struct Env(HashMap<OsString, OsString>);
 
@@ -36,9 +40,17 @@ impl Env {
         Self(std::env::vars_os().collect())
     }
 
-    /// A made-up environment, for tests and sandboxes.
+    /// Returns a made-up environment, for tests and sandboxes.
     pub fn from_pairs<K: Into<OsString>, V: Into<OsString>>(pairs: impl IntoIterator<Item = (K, V)>) -> Self {
         Self(pairs.into_iter().map(|(key, value)| (key.into(), value.into())).collect())
+    }
+
+    /// Returns it without these variables.
+    #[must_use]
+    pub fn without<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Self {
+        let mut all = self.0.clone();
+        names.into_iter().for_each(|name| drop(all.remove(OsStr::new(name))));
+        Self(all)
     }
 
     /// Returns a variable that is set and not empty.
@@ -54,7 +66,7 @@ impl Env {
         self.get(name).map(PathBuf::from)
     }
 
-    /// Whether a switch is on: set, and not to a word for "no" (`0`, `false`, `no`, `off`).
+    /// Returns whether a switch is on: set, and not to a word for "no" (`0`, `false`, `no`, `off`).
     pub fn switch(&self, name: &str) -> bool {
         self.get(name).is_some_and(|value| value.to_str().is_none_or(|value| !is_no(value)))
     }
@@ -63,13 +75,34 @@ impl Env {
         self.path("HOME").or_else(|| self.path("USERPROFILE"))
     }
 
-    /// Returns the absolute path of a program. An empty or relative entry of PATH is passed by: it would run
-    /// what the repository, in which we are, has under that name. A path that is relative counts from home.
+    /// Returns it with a PATH that has no entry in this folder or the repository around it, wherever
+    /// links lead: whoever wrote a repository chooses what is there. A folder around `home` is the
+    /// person's own.
+    #[must_use]
+    pub fn without_path_in(&self, folder: &Path, home: Option<&Path>) -> Self {
+        let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        let (folder, home) = (real(folder), home.map(real));
+        let is_own = |above: &Path| home.as_ref().is_some_and(|home| home.starts_with(above));
+        let top = folder.ancestors().find(|above| above.join(".git").exists());
+        let Some(theirs) = [top, Some(&*folder)].into_iter().flatten().find(|above| !is_own(above)) else {
+            return self.clone();
+        };
+        let mut all = self.0.clone();
+        if let Some(path) = self.get("PATH") {
+            let outside = std::env::split_paths(&path).filter(|entry| !real(entry).starts_with(theirs));
+            all.insert("PATH".into(), std::env::join_paths(outside).unwrap_or_default());
+        }
+        Self(all)
+    }
+
+    /// Returns the absolute path of a program. Skips empty and relative entries of PATH: they would
+    /// run whatever the repository that we are in has under that name. A relative path is resolved
+    /// from home.
     pub fn program(&self, name: impl AsRef<OsStr>) -> Option<PathBuf> {
         which::which_in(name, self.absolute_path(), self.home().unwrap_or_default()).ok()
     }
 
-    /// Returns PATH without its empty and relative entries; `None` where it has no other.
+    /// Returns PATH without its empty and relative entries; `None` if none are left.
     pub fn absolute_path(&self) -> Option<OsString> {
         let path = self.get("PATH")?;
         let absolute = std::env::split_paths(&path).filter(|entry| entry.is_absolute());
@@ -77,7 +110,7 @@ impl Env {
     }
 }
 
-/// Whether the value of a switch means "no", or nothing.
+/// Returns whether the value of a switch means "no", or nothing.
 pub fn is_no(value: &str) -> bool {
     ["", "0", "false", "no", "off"].iter().any(|no| value.eq_ignore_ascii_case(no))
 }
@@ -114,6 +147,27 @@ mod tests {
         }
         for path in ["BIN", ":BIN", ".:../here:BIN:"] {
             assert_eq!(found(path), Some(bin.join("tool")), "{path:?}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_repository_has_no_entry_in_path_but_a_persons_home_does() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = std::fs::canonicalize(folder.path()).expect("the folder");
+        for below in ["home/.git", "home/bin", "home/src", "home/clone/.git", "home/clone/below/bin"] {
+            std::fs::create_dir_all(root.join(below)).expect("made");
+        }
+        let left = |folder: &str| {
+            let path = format!("{0}/clone/below/bin:{0}/bin:/usr/bin", root.join("home").display());
+            let env = Env::from_pairs([("PATH", path)]);
+            let env = env.without_path_in(&root.join(folder), Some(&root.join("home")));
+            env.text("PATH").expect("a path").replace(root.to_str().expect("text"), "")
+        };
+        assert_eq!(left("home/clone/below"), "/home/bin:/usr/bin");
+        assert_eq!(left("home/clone"), "/home/bin:/usr/bin");
+        for own in ["home", "home/src", ""] {
+            assert_eq!(left(own), "/home/clone/below/bin:/home/bin:/usr/bin", "{own:?}");
         }
     }
 }

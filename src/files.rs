@@ -1,29 +1,35 @@
-//! Reading and writing files: reads that end, paths that are not led astray, writes that are whole, and
+//! Reading and writing files: bounded reads, paths that links can't redirect, atomic writes, and
 //! folders that only their owner can open. Must not know what is in a file.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 #[cfg(unix)]
 use std::time::Duration;
 use std::time::SystemTime;
 
-/// Reads a file that is open to its end. One with more bytes than `most` is an error.
-pub fn read_bounded(file: File, most: u64) -> io::Result<String> {
+/// Reads an open file to its end; `None` if it has more than `most` bytes.
+pub fn read_up_to(file: File, most: u64) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
-    file.take(most + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
+    let length = file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    Ok((length as u64 <= most).then_some(bytes))
+}
+
+/// Reads the text of an open file; fails if it has more than `most` bytes.
+pub fn read_bounded(file: File, most: u64) -> io::Result<String> {
+    let bytes = read_up_to(file, most)?.ok_or_else(|| {
         let why = format!("larger than {} KiB: it is not read", most >> 10);
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
-    }
+        io::Error::new(io::ErrorKind::FileTooLarge, why)
+    })?;
     String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "not UTF-8"))
 }
 
-/// Opens a file for reading, wherever links lead. Anything but a regular file is an error: a pipe waits for its
-/// writer, and a device, to which a checkout may hold a link, never ends. What was opened is looked at, since
-/// something else may stand there by then; and opening and reading it never wait.
+/// Opens a file for reading, following links. Anything but a regular file is an error: a pipe waits
+/// for its writer, and a device, which a link in a checkout may lead to, never ends. The check is
+/// repeated after opening, since the path may lead elsewhere by then; opening and reading never
+/// block.
 pub fn open_regular(path: &Path) -> io::Result<File> {
-    // Before it is opened, too: that alone can set a device going.
+    // Before opening, too: opening alone can activate a device.
     check_regular(&fs::metadata(path)?)?;
     let mut options = File::options();
     #[cfg(unix)]
@@ -33,8 +39,13 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Opens a regular file by its real path, which has no link in it. Where there is one by now, somebody has put
-/// it there since, and it is not followed: an error.
+/// Reads the text of a regular file, following links; fails if it has more than `most` bytes.
+pub fn bounded_text(path: &Path, most: u64) -> io::Result<String> {
+    read_bounded(open_regular(path)?, most)
+}
+
+/// Opens a regular file by its real path, which has no link in it. If there is one by now, somebody
+/// has put it there since; it is not followed, and that is an error.
 pub fn open_real(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     let file = File::from(unlinked::open(path, NEVER_WAITS)?);
@@ -48,7 +59,13 @@ pub fn open_real(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Says what stands at a real path, without following a link.
+/// Returns the real path of a file; `None` if it is not in the folder.
+pub fn real_within(path: &Path, folder: &Path) -> io::Result<Option<PathBuf>> {
+    let real = fs::canonicalize(path)?;
+    Ok(real.starts_with(fs::canonicalize(folder)?).then_some(real))
+}
+
+/// Returns the metadata of a real path, without following a link.
 pub fn look_at_real(path: &Path) -> io::Result<Metadata> {
     #[cfg(unix)]
     return File::from(unlinked::open(path, unlinked::LOOKS)?).metadata();
@@ -56,10 +73,13 @@ pub fn look_at_real(path: &Path) -> io::Result<Metadata> {
     return fs::symlink_metadata(path);
 }
 
+/// Neither opening nor reading blocks: a pipe may have no writer yet, and a terminal must not
+/// become ours.
 #[cfg(unix)]
-const NEVER_WAITS: rustix::fs::OFlags = rustix::fs::OFlags::NONBLOCK.union(rustix::fs::OFlags::NOCTTY);
+pub(crate) const NEVER_WAITS: rustix::fs::OFlags =
+    rustix::fs::OFlags::NONBLOCK.union(rustix::fs::OFlags::NOCTTY);
 
-fn check_regular(meta: &Metadata) -> io::Result<()> {
+pub(crate) fn check_regular(meta: &Metadata) -> io::Result<()> {
     let is_regular = meta.is_file();
     is_regular.then_some(()).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
 }
@@ -77,25 +97,25 @@ mod unlinked {
     use rustix::fs::{CWD, Mode, OFlags, openat};
     use rustix::io::Errno;
 
-    /// Looks without opening, where the system can do that.
+    /// Looks at a file without opening it, if the system can do that.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub(super) const LOOKS: OFlags = OFlags::PATH;
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     pub(super) const LOOKS: OFlags = OFlags::NONBLOCK;
 
-    /// Opens a path that has no link in it, from the root on.
+    /// Opens a path without links, starting from the root.
     pub(super) fn open(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
         let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         #[cfg(any(target_os = "linux", target_os = "android"))]
         match rustix::fs::openat2(CWD, path, flags, Mode::empty(), rustix::fs::ResolveFlags::NO_SYMLINKS) {
-            // Older kernels and some sandboxes do not have the call.
+            // Older kernels and some sandboxes do not have this call.
             Err(Errno::NOSYS | Errno::PERM) => {}
             opened => return opened.map_err(described),
         }
         step_by_step(path, flags).map_err(described)
     }
 
-    /// The same where the system can't do it at once.
+    /// The same for systems that can't do it in one call.
     pub(super) fn step_by_step(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
         let folder = LOOKS | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut at = openat(CWD, "/", folder, Mode::empty())?;
@@ -115,14 +135,14 @@ mod unlinked {
     }
 }
 
-/// Part of a file that is open.
+/// Reads part of an open file.
 pub fn read_at(file: &File, from: u64, bytes: u64) -> io::Result<Vec<u8>> {
     let mut part = vec![0; usize::try_from(bytes).map_err(io::Error::other)?];
     read_exact_at(file, &mut part, from)?;
     Ok(part)
 }
 
-/// The end of a regular file, at most so many bytes of it.
+/// Reads the end of a regular file, at most this many bytes of it.
 pub fn end_of(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let file = open_regular(path)?;
     let length = file.metadata()?.len();
@@ -141,7 +161,13 @@ pub(crate) fn read_exact_at(mut file: &File, part: &mut [u8], from: u64) -> io::
     file.read_exact(part)
 }
 
-/// A file's own number, which no other file has; 0 where the system does not tell.
+/// Returns the size in bytes of a file, or of all files in a folder.
+pub fn size_of(path: &Path) -> u64 {
+    let entries = walkdir::WalkDir::new(path).into_iter().filter_map(Result::ok);
+    entries.filter_map(|entry| entry.metadata().ok()).filter(Metadata::is_file).map(|meta| meta.len()).sum()
+}
+
+/// Returns a file's unique number; 0 if the system does not provide one.
 pub fn inode_of(meta: &Metadata) -> u64 {
     #[cfg(unix)]
     return std::os::unix::fs::MetadataExt::ino(meta);
@@ -152,7 +178,8 @@ pub fn inode_of(meta: &Metadata) -> u64 {
     }
 }
 
-/// When a file was last changed in any way. Programs can set the time of its content, and not this one.
+/// Returns when a file or its metadata was last changed. Programs can set the time of its content,
+/// but not this one.
 pub fn changed_at(meta: &Metadata) -> Option<SystemTime> {
     #[cfg(unix)]
     {
@@ -165,20 +192,33 @@ pub fn changed_at(meta: &Metadata) -> Option<SystemTime> {
     meta.modified().ok()
 }
 
-/// Writes a file whole or not at all, as every process sees it. Without `synced` the disk is not waited for: what a
-/// power cut leaves half written counts as never written wherever it is read.
-pub fn write_whole(path: &Path, bytes: &[u8], synced: bool) -> io::Result<()> {
+/// Whether a write waits until the data is on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// Does not wait. Files that a power failure leaves half written are recognised when they are
+    /// read.
+    Lazy,
+    Synced,
+}
+
+/// Writes a file atomically, as every process sees it.
+pub fn write_whole(path: &Path, bytes: &[u8], durability: Durability) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut file = in_private_folder(folder, || tempfile::NamedTempFile::new_in(folder))?;
     file.write_all(bytes)?;
-    if synced {
+    if durability == Durability::Synced {
         file.as_file().sync_all()?;
     }
     file.persist(path).map_err(|error| error.error)?;
+    // The new name is on disk when its folder is. Some file systems can't do that with a folder.
+    #[cfg(unix)]
+    if durability == Durability::Synced {
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    }
     Ok(())
 }
 
-/// Opens something in a folder that is made where it is missing, which it nearly never is.
+/// Opens something in a folder, which is created if it is missing, as it rarely is.
 pub fn in_private_folder<T>(folder: &Path, open: impl Fn() -> io::Result<T>) -> io::Result<T> {
     match open() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -189,7 +229,7 @@ pub fn in_private_folder<T>(folder: &Path, open: impl Fn() -> io::Result<T>) -> 
     }
 }
 
-/// Makes a folder that only its owner can look into: what is kept there quotes people's code.
+/// Creates a folder that only its owner can read: its files quote people's code.
 fn make_private_folder(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -207,7 +247,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a");
         assert_eq!(open_regular(&path).expect_err("none").kind(), io::ErrorKind::NotFound);
-        write_whole(&path, b"x", false).expect("written");
+        write_whole(&path, b"x", Durability::Lazy).expect("written");
         assert_eq!(io::read_to_string(open_regular(&path).expect("a file")).expect("text"), "x");
         assert_eq!(open_regular(folder.path()).expect_err("a folder").to_string(), "not a regular file");
     }
@@ -218,7 +258,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let root = fs::canonicalize(folder.path()).expect("real");
         fs::create_dir(root.join("inner")).expect("made");
-        write_whole(&root.join("inner/a"), b"x", false).expect("written");
+        write_whole(&root.join("inner/a"), b"x", Durability::Lazy).expect("written");
         std::os::unix::fs::symlink("inner", root.join("folder")).expect("a link");
         std::os::unix::fs::symlink("inner/a", root.join("file")).expect("a link");
         let stepped = |name: &str| {
@@ -269,7 +309,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let inner = folder.path().join("state/inner");
         for text in ["first", "second"] {
-            write_whole(&inner.join("a"), text.as_bytes(), true).expect("written");
+            write_whole(&inner.join("a"), text.as_bytes(), Durability::Synced).expect("written");
             assert_eq!(fs::read_to_string(inner.join("a")).expect("there"), text);
         }
         for made in [&inner, &folder.path().join("state")] {

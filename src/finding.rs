@@ -1,4 +1,4 @@
-//! One line of the punch list. Plain data: facts, readers and checks all speak in it.
+//! One line of the punch list. Plain data, shared by facts, readers and checks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,15 +23,15 @@ use crate::text::normalise::normalised;
     IntoStaticStr,
 )]
 pub enum Category {
-    /// Claimed done, and not so.
+    /// Claimed done, but not so.
     A,
-    /// Done, and the plan does not mention it.
+    /// Done, but the plan does not mention it.
     B,
     /// Left out or replaced, and the plan still lists it.
     C,
-    /// On the task list, not in the plan.
+    /// On the task list, but not in the plan.
     D,
-    /// The person asked for it, and it was never done.
+    /// The person asked for it, but it was never done.
     #[serde(rename = "ask")]
     #[strum(serialize = "ask")]
     Ask,
@@ -40,12 +40,12 @@ pub enum Category {
 impl Category {
     pub const ALL: [Self; 5] = [Self::A, Self::B, Self::C, Self::D, Self::Ask];
 
-    /// As written in the log and the config.
+    /// Returns the name used in the log and the config.
     pub fn name(self) -> &'static str {
         self.into()
     }
 
-    /// In words, for the agent and the person.
+    /// Returns a description for the agent and the person.
     pub fn title(self) -> &'static str {
         match self {
             Self::A => "claimed done, and not so",
@@ -57,7 +57,7 @@ impl Category {
     }
 }
 
-/// In which way the world is not as claimed: what a check has to look at.
+/// In which way the claim is wrong: tells a check what to look at.
 #[derive(
     Debug,
     Clone,
@@ -77,10 +77,10 @@ impl Category {
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Kind {
-    /// A file, a commit or another thing is not there.
+    /// A file, a commit or another thing does not exist.
     #[serde(alias = "missing-file")]
     Missing,
-    /// It is there, and it is not what was promised.
+    /// It exists, but is not what was promised.
     #[serde(alias = "missing-content")]
     WrongContent,
     /// A command that is claimed to have succeeded failed.
@@ -106,7 +106,7 @@ impl Kind {
     }
 }
 
-/// In which section of the evidence a claim stands.
+/// The section of the evidence that has the claim.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema, IntoStaticStr,
 )]
@@ -120,7 +120,7 @@ pub enum ClaimedIn {
     Tasks,
     /// In the person's words.
     Asks,
-    /// Nobody claimed it: it was done and is in no plan.
+    /// Nobody claimed it: it was done, but is in no plan.
     #[default]
     Nowhere,
 }
@@ -133,19 +133,20 @@ impl ClaimedIn {
     }
 }
 
-/// What the checks and the second reader made of it.
+/// The result of the checks and the second reader.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Status {
-    /// Its quotes are real, nothing contradicts it, and the second reader upholds it: it may hold the stop.
+    /// Its quotes are real, nothing contradicts it, and the second reader upholds it: it may block
+    /// the stop.
     Confirmed,
-    /// It may be so; it can't be shown. Never holds a stop.
+    /// It may be true, but can't be shown. Never blocks a stop.
     #[default]
     CannotVerify,
-    /// Disk, session or the second reader say otherwise. Dropped, and kept in the log only.
+    /// Disk, session or the second reader contradict it. Dropped, and kept in the log only.
     Refuted,
-    /// `[[audit.ignore]]` says that such a finding does not count there. Kept in the log only.
+    /// `[[audit.ignore]]` excludes it. Kept in the log only.
     Ignored,
 }
 
@@ -179,32 +180,32 @@ impl Source {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SecondOpinion {
     pub upheld: bool,
-    /// Why, in a sentence.
+    /// The reason, in a sentence.
     #[serde(default)]
     pub why: String,
 }
 
-/// What an older log does not say is taken for the default of its type.
+/// Fields that an older log lacks get the default of their type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     pub category: Category,
-    /// What the checks and the second reader made of it.
+    /// The result of the checks and the second reader.
     #[serde(default)]
     pub status: Status,
     #[serde(default)]
     pub source: Source,
-    /// In which way the world is not as claimed.
+    /// In which way the claim is wrong.
     #[serde(default, alias = "problem")]
     pub kind: Kind,
-    /// The words of the step, claim, task or ask.
+    /// The text of the step, claim, task or ask.
     #[serde(default, skip_serializing_if = "String::is_empty", alias = "quote")]
     pub claim: String,
     #[serde(default)]
     pub claimed_in: ClaimedIn,
-    /// The words of the evidence that show that it is not so; empty where the proof is that nothing is there.
+    /// The text of the evidence that shows it; empty if the proof is that something is missing.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub proof: String,
-    /// The file concerned, as the workspace has it.
+    /// The file concerned, by its path in the workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     #[serde(default)]
@@ -214,7 +215,7 @@ pub struct Finding {
     /// What the checks did and why.
     #[serde(default, alias = "verifier")]
     pub check: String,
-    /// What the second reader said, where it was asked.
+    /// The second reader's verdict, if it was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second: Option<SecondOpinion>,
     /// The number of the plan's step that it is about.
@@ -227,8 +228,13 @@ const TEXT: usize = 1_000;
 const PATH: usize = 500;
 
 impl Finding {
-    /// Cuts what is longer than anybody reads. The start of a quote is still one: its mark is no letter, and quotes are compared
-    /// by letters and digits.
+    /// Returns the text that it is about, or its path if it quotes none, or else what was found.
+    pub fn subject(&self) -> &str {
+        if self.claim.is_empty() { self.path.as_deref().unwrap_or(&self.why) } else { &self.claim }
+    }
+
+    /// Cuts texts that are longer than anybody reads. The start of a quote is still a quote: the
+    /// mark is not a letter, and quotes are compared by letters and digits.
     #[must_use]
     pub fn bounded(mut self) -> Self {
         let texts = [&mut self.claim, &mut self.proof, &mut self.why, &mut self.settle, &mut self.check];
@@ -240,15 +246,15 @@ impl Finding {
         self
     }
 
-    /// A short name for what it rests on, by which it is known again in the same session. That a file is missing is the
-    /// same in whatever words.
+    /// Returns a short name for its subject, which identifies it in the same session. A missing
+    /// file is the same finding whatever the words.
     pub fn grounds(&self) -> String {
         let words = match (self.kind, &self.path) {
             (Kind::Missing, Some(_)) => String::new(),
             _ => normalised(&self.claim),
         };
         let path = self.path.as_deref().unwrap_or_default();
-        ContentId::of(format!("{} {} {path} {words}", self.category.name(), self.kind.name()))
+        ContentId::digest(format!("{} {} {path} {words}", self.category.name(), self.kind.name()))
     }
 }
 
@@ -260,20 +266,23 @@ fn cut(text: &mut String, most: usize) {
     }
 }
 
-/// Something that the person should know. Never holds a stop.
+/// How a text for the person begins that lists advisories alone.
+pub const WORTH_KNOWING: &str = "worth knowing:";
+
+/// Something that the person should know. Never blocks a stop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Advisory {
     /// What it is about.
     pub kind: AdvisoryKind,
     pub text: String,
-    /// The command, the sentence or the file that it rests on.
+    /// The command, the sentence or the file that it is based on.
     pub evidence: String,
 }
 
 impl Advisory {
-    /// A short name by which it is known again.
+    /// Returns a short name that identifies it.
     pub fn name(&self) -> String {
-        ContentId::of(format!("{:?} {}", self.kind, self.evidence))
+        ContentId::digest(format!("{:?} {}", self.kind, self.evidence))
     }
 }
 
@@ -297,7 +306,7 @@ impl Advisory {
 #[strum(serialize_all = "kebab-case")]
 pub enum AdvisoryKind {
     #[serde(alias = "unrun-tests", alias = "unrun-build", alias = "unrun-lint")]
-    #[strum(message = "a check is said to pass, and never ran")]
+    #[strum(message = "a check is said to pass, but never ran")]
     NotRun,
     #[strum(message = "the tests ran before the last edit")]
     StaleTests,
@@ -307,17 +316,17 @@ pub enum AdvisoryKind {
     StaleLint,
     #[strum(message = "a branch on a remote was overwritten")]
     ForcePush,
-    #[strum(message = "work that was not committed was thrown away")]
+    #[strum(message = "uncommitted work was thrown away")]
     HardReset,
-    #[strum(message = "a folder was deleted with all that was in it")]
+    #[strum(message = "a folder was deleted with everything in it")]
     RecursiveDelete,
-    #[strum(message = "a commit or a push went past its hooks")]
+    #[strum(message = "a commit or a push skipped its hooks")]
     NoVerify,
     #[strum(message = "a table or a database was dropped")]
     DroppedTable,
-    #[strum(message = "a download went into a shell unseen")]
+    #[strum(message = "a download was piped into a shell")]
     PipedDownload,
-    #[strum(message = "a test was switched off")]
+    #[strum(message = "a test was disabled")]
     DisabledTest,
     #[strum(message = "a test was deleted")]
     DeletedTest,
@@ -325,9 +334,9 @@ pub enum AdvisoryKind {
     SecretWritten,
     #[strum(message = "the switch or a setting of punchlist was changed")]
     SwitchedOff,
-    #[strum(message = "the agent allowed a project's commands in the person's place")]
+    #[strum(message = "the agent allowed a project's commands for the person")]
     GaveLeave,
-    #[strum(message = "there was more to look at than is looked at")]
+    #[strum(message = "there was more to check than the limits allow")]
     LimitReached,
 }
 

@@ -1,4 +1,5 @@
-//! The globs of the config, compiled: says whether a path matches. Pure; must not look at the disk.
+//! The globs of the config, compiled: tells whether a path matches. Pure; must not look at the
+//! disk.
 
 use std::path::Path;
 
@@ -20,14 +21,14 @@ pub fn anywhere_glob(glob: &str) -> Result<Glob, globset::Error> {
     GlobBuilder::new(&glob).literal_separator(true).build()
 }
 
-/// A glob that counts from a folder on.
+/// A glob relative to a folder.
 #[derive(Debug, Clone)]
 pub struct FileGlob {
-    /// The folders that it begins with; the whole path where the glob has no wildcard.
+    /// The folders that it begins with; the whole path if the glob has no wildcard.
     pub start: String,
     /// How many levels below `start` it reaches; `None` is any depth.
     pub depth: Option<usize>,
-    /// Matches what is below `start`; `None` where the glob is one path.
+    /// Matches paths below `start`; `None` if the glob is one path.
     below: Option<GlobMatcher>,
 }
 
@@ -46,12 +47,12 @@ impl FileGlob {
         Ok(Self { start, depth, below })
     }
 
-    /// Whether the glob is one path.
+    /// Returns whether the glob is one path.
     pub fn is_one_path(&self) -> bool {
         self.below.is_none()
     }
 
-    /// Whether a path relative to `start` matches.
+    /// Returns whether a path relative to `start` matches.
     pub fn matches_below(&self, path: &Path) -> bool {
         self.below.as_ref().map_or(path.as_os_str().is_empty(), |below| below.is_match(path))
     }

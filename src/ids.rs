@@ -1,9 +1,9 @@
-//! Ids: random ones that nobody can guess, and ones made of content, which are the same wherever the
-//! content is. Must not be used for passwords or keys.
+//! Ids: random ones that can't be guessed, and ones derived from content, which are the same
+//! wherever the content is. Must not be used for passwords or keys.
 
 use sha2::{Digest, Sha256};
 
-/// An id made of content: the same parts in the same order give the same id.
+/// An id derived from content: the same parts in the same order give the same id.
 #[derive(Debug, Default)]
 pub struct ContentId(Sha256);
 
@@ -23,7 +23,7 @@ impl ContentId {
     }
 
     /// Returns the id of one part.
-    pub fn of(part: impl AsRef<[u8]>) -> String {
+    pub fn digest(part: impl AsRef<[u8]>) -> String {
         let mut id = Self::default();
         id.add(part);
         id.finish()
@@ -36,7 +36,7 @@ fn hex(bytes: [u8; 16]) -> String {
 
 fn random_bytes() -> [u8; 16] {
     let mut bytes = [0u8; 16];
-    // Where the system gives no randomness, the clock is better than a constant.
+    // If the system provides no randomness, the clock is better than a constant.
     if getrandom::fill(&mut bytes).is_err() {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         bytes = now.as_nanos().to_le_bytes();

@@ -1,11 +1,12 @@
-//! The exit code boundary, nothing else. Where the limit on the process's stack is small, the work is done on a thread with
-//! a stack of its own, so that it does not end us; a panic that nobody caught does not decide the exit code.
+//! The exit code boundary, nothing else. If the limit on the process's stack is small, the work
+//! runs on a thread with its own stack, so that it can't overflow; an uncaught panic does not
+//! decide the exit code.
 
 use std::process::ExitCode;
 
 use punchlist::exit;
 
-/// What the main thread of a process has on most systems.
+/// The size of the main thread's stack on most systems.
 const STACK_BYTES: usize = 8 << 20;
 
 fn main() -> ExitCode {

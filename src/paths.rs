@@ -1,17 +1,21 @@
 //! What kind of file a path names, by its components alone: a test, a document, a generated file,
-//! scratch. The one place that says so. Must not look at the disk.
+//! scratch. No other code decides that. Must not look at the disk.
 
-/// Endings of lock files and of generated files.
+/// Suffixes of lock files and of generated files.
 const GENERATED: &[&str] = &[
     ".lock", "-lock.json", "-lock.yaml", ".lockb", ".sum", ".min.js", ".min.css", ".map", ".snap", ".pb.go",
     "_pb2.py", ".g.dart", ".generated.ts", "npm-shrinkwrap.json", ".tsbuildinfo",
 ];
 
-/// Folders of generated and vendored files.
-const GENERATED_FOLDERS: &[&str] = &[
-    ".git", ".next", "__generated__", "__pycache__", "__snapshots__", "dist", "generated", "node_modules",
-    "target", "third_party", "vendor",
+/// Folders of other people's files, a repository's history, or build output: walks through a
+/// workspace skip them.
+pub const SKIPPED_FOLDERS: &[&str] = &[
+    ".git", ".hg", ".jj", ".next", ".venv", "Pods", "__pycache__", "bower_components", "dist",
+    "node_modules", "site-packages", "target", "third-party", "third_party", "vendor", "vendored", "venv",
 ];
+
+/// Folders of generated files that a repository keeps among its own.
+const GENERATED_FOLDERS: &[&str] = &["__generated__", "__snapshots__", "generated"];
 
 /// Folders of temporary files.
 const SCRATCH: &[&str] = &["/tmp/", "/var/tmp/", "/private/tmp/", "/var/folders/", "/dev/shm/"];
@@ -21,8 +25,8 @@ const TEST_FOLDERS: &[&str] =
 
 /// Returns whether a file is a lock file, generated or vendored.
 pub fn is_generated(path: &str) -> bool {
-    GENERATED.iter().any(|end| path.ends_with(end))
-        || path.split('/').rev().skip(1).any(|folder| GENERATED_FOLDERS.contains(&folder))
+    let is_generated = |folder| SKIPPED_FOLDERS.contains(&folder) || GENERATED_FOLDERS.contains(&folder);
+    GENERATED.iter().any(|end| path.ends_with(end)) || path.split('/').rev().skip(1).any(is_generated)
 }
 
 /// Returns whether a path is in a folder of temporary files.
@@ -56,20 +60,20 @@ pub fn is_markdown(path: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("md"))
 }
 
-/// Returns the last part of a path, a folder's too.
+/// Returns the last component of a path, also for a folder.
 pub fn base_name(path: &str) -> &str {
     path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
 }
 
-/// Returns a path relative to a folder if it is below it, and as it is otherwise.
+/// Returns a path relative to a folder if it is inside, and unchanged otherwise.
 pub fn seen_from<'a>(folder: Option<&str>, path: &'a str) -> &'a str {
     let below = folder.and_then(|folder| path.strip_prefix(folder.trim_end_matches('/')));
     below.and_then(|rest| rest.strip_prefix('/')).unwrap_or(path)
 }
 
-/// Returns a path without the folders that it shares with the workspace, for judging what kind of
-/// file it is: the folders above a project, which may be called `dist` or `test`, say nothing about
-/// its files.
+/// Returns a path without the folders that it shares with the workspace, to judge what kind of file
+/// it is: the folders above a project, which may be called `dist` or `test`, say nothing about its
+/// files.
 pub fn without_shared_folders<'a>(workspace: Option<&str>, path: &'a str) -> &'a str {
     let workspace = workspace.unwrap_or_default().split('/');
     let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders).split('/');
@@ -85,6 +89,7 @@ mod tests {
     #[test]
     fn the_kind_of_a_file_by_its_name_and_folders() {
         assert!(is_generated("Cargo.lock") && is_generated("web/node_modules/a/index.js"));
+        assert!(is_generated("venv/lib/a.py") && is_generated("web/.next/a.js"));
         assert!(!is_generated("src/lock.rs") && !is_generated("distance.rs"));
         assert!(is_test("src/a.test.ts") && is_test("tests/a.rs") && is_test("src/ParserTest.java"));
         assert!(!is_test("src/latest.rs") && !is_test("contest/a.rs"));

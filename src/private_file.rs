@@ -1,33 +1,35 @@
-//! The files of the state folder, which nobody but the person may have a hand in: opened without following a link,
-//! without waiting for anybody, and only where file and folder are the person's own. Every error names its file.
-//! Must not know what is in a file.
+//! The files of the state folder, which nobody but the person may be able to change: opened without
+//! following a link, without blocking, and only if file and folder are the person's own. Every
+//! error names its file. Must not know what is in a file.
 
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::files::{in_private_folder, write_whole};
+use crate::files::{self, check_regular, in_private_folder, write_whole};
 
-/// How long a lock is waited for. Whoever holds one by right has it for milliseconds.
+pub use crate::files::Durability;
+
+/// How long to wait for a lock. A legitimate holder keeps it for milliseconds.
 const PATIENCE: Duration = Duration::from_secs(3);
 const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
 const LONGEST_PAUSE: Duration = Duration::from_millis(16);
 
-/// The most that is read of a file of unknown size: what is kept of a session is a hundredth of it.
+/// The most that is read of a file of unknown size: a session's state is a hundredth of it.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// What a file is opened for.
+/// How a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     Read,
-    /// Reading, and writing at its end; it is made where it is missing.
+    /// Reading, and writing at its end; created if it is missing.
     Append,
-    /// Reading and writing; it is made where it is missing.
+    /// Reading and writing; created if it is missing.
     Write,
 }
 
-/// Opens a file. Its folder is made where a file would be made.
+/// Opens a file. Its folder is created if the file would be.
 pub fn open(path: &Path, access: Access) -> io::Result<File> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let open = || {
@@ -51,59 +53,45 @@ fn options(access: Access) -> OpenOptions {
     {
         use std::os::unix::fs::OpenOptionsExt;
 
-        use rustix::fs::OFlags;
-        // A pipe with nobody at its other end must not be waited for.
-        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
-        options.mode(0o600).custom_flags(i32::from_ne_bytes(flags.bits().to_ne_bytes()));
+        let flags = files::NEVER_WAITS | rustix::fs::OFlags::NOFOLLOW;
+        options.mode(0o600).custom_flags(flags.bits().cast_signed());
     }
     options
 }
 
-/// Returns what a file holds; `None` where there is none. What can't be read is an error, and not the same.
+/// Returns the content of a file; `None` if there is none. A file that can't be read is an error.
 pub fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     read_up_to(path, MOST_BYTES)
 }
 
-/// The same for a file of any length; a longer one is an error.
+/// Like `read`, for files of up to `most` bytes; a longer one is an error.
 pub fn read_up_to(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
     let file = match open(path, Access::Read) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         opened => opened?,
     };
-    let mut bytes = Vec::new();
-    let read = file.take(most.saturating_add(1)).read_to_end(&mut bytes);
-    let read = read.and_then(|length| {
-        let is_whole = length as u64 <= most;
-        if is_whole { Ok(()) } else { Err(io::Error::new(ErrorKind::FileTooLarge, "too long")) }
-    });
-    read.map_err(|error| named(path, &error)).map(|()| Some(bytes))
+    let read = files::read_up_to(file, most)
+        .and_then(|bytes| bytes.ok_or_else(|| io::Error::new(ErrorKind::FileTooLarge, "too long")));
+    read.map_err(|error| named(path, &error)).map(Some)
 }
 
-/// Whether the disk is waited for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Durability {
-    /// What a power cut leaves half written counts as never written.
-    Lazy,
-    Synced,
-}
-
-/// Writes a file whole or not at all. What stood in its place, link or not, is replaced.
+/// Writes a file atomically. Whatever was in its place, link or not, is replaced.
 pub fn write(path: &Path, bytes: &[u8], durability: Durability) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let checked = in_private_folder(folder, || check_own_folder(folder, ITS_FOLDER));
-    let written = checked.and_then(|()| write_whole(path, bytes, durability == Durability::Synced));
+    let written = checked.and_then(|()| write_whole(path, bytes, durability));
     written.map_err(|error| named(path, &error))
 }
 
-/// Locks a file, which is made where it is missing, until it is dropped. The kernel releases it with the process,
-/// however that ends.
+/// Locks a file, which is created if it is missing, until it is dropped. The kernel releases the
+/// lock with the process, however that ends.
 pub fn lock(path: &Path) -> io::Result<File> {
     let file = open(path, Access::Write)?;
     wait_for_lock(&file).map_err(|error| named(path, &error))?;
     Ok(file)
 }
 
-/// Locks an open file; an error where another process keeps it locked.
+/// Locks an open file; fails if another process keeps it locked.
 pub fn wait_for_lock(file: &File) -> io::Result<()> {
     let (started, mut pause) = (Instant::now(), SHORTEST_PAUSE);
     loop {
@@ -121,24 +109,25 @@ pub fn wait_for_lock(file: &File) -> io::Result<()> {
     }
 }
 
-/// Makes sure that nobody else has a hand in a folder: it is a folder and no link, the person's own, and closed to
-/// everybody else; it is closed where it is not. One that is missing will be made so.
-pub fn claim_folder(path: &Path) -> io::Result<()> {
+/// Makes sure that nobody else can change a folder: it has to be a folder rather than a link, and
+/// the person's own; its permissions are closed to everybody else if necessary. A missing one will
+/// be created that way. Returns whether others could write to it.
+pub fn claim_folder(path: &Path) -> io::Result<bool> {
     let claimed = match check_own_folder(path, "it") {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        Ok(()) => close_to_others(path),
-        refused => refused,
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        checked => checked.and_then(|()| close_to_others(path)),
     };
     claimed.map_err(|error| named(path, &error))
 }
 
-/// The same for a folder in a place where everybody may make one: it is made at once, and looked at then.
-pub fn claim_folder_among_others(path: &Path) -> io::Result<()> {
+/// The same for a folder in a place where everybody may create one: creates it first, then checks
+/// it.
+pub fn claim_folder_among_others(path: &Path) -> io::Result<bool> {
     let made = in_private_folder(path, || check_own_folder(path, "it"));
     made.and_then(|()| close_to_others(path)).map_err(|error| named(path, &error))
 }
 
-/// How an error speaks of the folder of the file that it names.
+/// How an error describes the folder of the file that it names.
 const ITS_FOLDER: &str = "its folder";
 
 fn check_own_folder(path: &Path, name: &str) -> io::Result<()> {
@@ -153,9 +142,7 @@ fn check_own_folder(path: &Path, name: &str) -> io::Result<()> {
 }
 
 fn check_own_file(meta: &Metadata) -> io::Result<()> {
-    if !meta.is_file() {
-        return Err(io::Error::new(ErrorKind::InvalidInput, "not a regular file"));
-    }
+    check_regular(meta)?;
     check_owner(meta, "it")
 }
 
@@ -179,26 +166,31 @@ fn check_owner(_: &Metadata, _: &str) -> io::Result<()> {
 }
 
 #[cfg(unix)]
-fn close_to_others(path: &Path) -> io::Result<()> {
+fn close_to_others(path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::PermissionsExt;
-    /// What others may do, and whether everybody may put files there that only they can remove.
+    /// Permissions of others, and whether everybody may put files there that only they can remove.
     const OTHERS: u32 = 0o077;
+    const OTHERS_WRITE: u32 = 0o022;
     const SHARED: u32 = 0o1000;
     let mode = || fs::symlink_metadata(path).map(|meta| meta.permissions().mode());
-    if mode()? & OTHERS == 0 {
-        return Ok(());
+    let before = mode()?;
+    if before & OTHERS == 0 {
+        return Ok(false);
     }
-    if mode()? & SHARED != 0 {
+    if before & SHARED != 0 {
         return refused("it is a folder for everybody");
     }
     fs::set_permissions(path, fs::Permissions::from_mode(0o700))?;
-    if mode()? & OTHERS == 0 { Ok(()) } else { refused("other users can open it, and that can't be changed") }
+    if mode()? & OTHERS != 0 {
+        return refused("other users can open it, and that can't be changed");
+    }
+    Ok(before & OTHERS_WRITE != 0)
 }
 
 #[cfg(not(unix))]
 #[expect(clippy::unnecessary_wraps, reason = "the same call as on Unix")]
-fn close_to_others(_: &Path) -> io::Result<()> {
-    Ok(())
+fn close_to_others(_: &Path) -> io::Result<bool> {
+    Ok(false)
 }
 
 fn named(path: &Path, error: &io::Error) -> io::Error {
@@ -228,7 +220,7 @@ mod tests {
         rustix::fs::mkfifoat(rustix::fs::CWD, path, mode).expect("a pipe");
     }
 
-    /// Every way to open a file, each with what it says.
+    /// Opens a file in every way, and returns the results.
     fn every_way(path: &Path) -> Vec<String> {
         let said = |result: io::Result<()>| result.expect_err("refused").to_string();
         vec![
@@ -291,9 +283,11 @@ mod tests {
     fn a_folder_that_others_can_open_is_closed_to_them() {
         let (folder, state) = scratch();
         let mode = |path: &Path| fs::metadata(path).expect("there").permissions().mode() & 0o7777;
-        for before in [0o755, 0o777, 0o770, 0o700] {
+        for (before, could_write) in
+            [(0o755, false), (0o777, true), (0o770, true), (0o702, true), (0o700, false)]
+        {
             fs::set_permissions(&state, fs::Permissions::from_mode(before)).expect("set");
-            claim_folder(&state).expect("ours");
+            assert_eq!(claim_folder(&state).expect("ours"), could_write, "{before:o}");
             assert_eq!(mode(&state), 0o700);
         }
         fs::set_permissions(&state, fs::Permissions::from_mode(0o1777)).expect("set");

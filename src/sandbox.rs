@@ -1,6 +1,6 @@
-//! Where a recorded session is laid out again: a temporary folder with a home and a workspace, and
-//! the real paths in the places of `[workspace]`, `[home]` and `[trip]` (the whole folder). Must not
-//! touch anything beside it.
+//! A temporary folder in which a recorded session is laid out again: a home and a workspace, with
+//! real paths replacing `[workspace]`, `[home]` and `[trip]` (the whole folder). Must not touch
+//! anything outside it.
 
 use std::fs;
 use std::io;
@@ -26,14 +26,14 @@ const WORKSPACE: &[(&str, &str)] = &[
 ];
 /// The plan of the recorded session that drifts.
 pub const DRIFT_PLAN: &str = include_str!("../fixtures/trips/drift/workspace/PLAN.md");
-/// The replies of the first and the second reader to it.
+/// The first and the second reader's replies to it.
 pub const DRIFT_REPLIES: [&str; 2] = [
     include_str!("../fixtures/trips/drift/first-reply.json"),
     include_str!("../fixtures/trips/drift/second-reply.json"),
 ];
 pub const HOOK_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// The folder. It is gone with this value.
+/// The folder; removed on drop.
 #[derive(Debug)]
 pub struct Sandbox {
     folder: tempfile::TempDir,
@@ -42,10 +42,10 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// An empty home and an empty workspace of that name.
+    /// Returns an empty home and an empty workspace of that name.
     pub fn new(workspace: &str) -> io::Result<Self> {
         let folder = tempfile::Builder::new().prefix("punchlist-").tempdir()?;
-        // Where the temporary folder is a link, what is found on disk has another name than what was
+        // If the temporary folder is a link, paths found on disk differ from those that were
         // written.
         let root = fs::canonicalize(folder.path())?;
         let stage = Self { folder, workspace: root.join(workspace), root };
@@ -54,7 +54,7 @@ impl Sandbox {
         Ok(stage)
     }
 
-    /// The recorded session that drifts, and the hook's input at its stop.
+    /// Returns the recorded session that drifts, and the hook's input at its stop.
     pub fn with_drift() -> io::Result<(Self, String)> {
         let sandbox = Self::new("slugs")?;
         sandbox.write_files(WORKSPACE)?;
@@ -97,7 +97,7 @@ impl Sandbox {
         self.root.join("home")
     }
 
-    /// What stands for what, inner folders first.
+    /// Returns the placeholders with their paths, inner folders first.
     fn places(&self) -> [(&'static str, String); 5] {
         let text = |path: &Path| path.display().to_string();
         [
@@ -109,19 +109,19 @@ impl Sandbox {
         ]
     }
 
-    /// A text with real paths in it. A `[workspace]` on a line of its own is a table of a TOML file,
-    /// no path.
+    /// Returns a text with real paths. A `[workspace]` on a line of its own is a TOML table rather
+    /// than a path.
     pub fn placed(&self, text: &str) -> String {
         self.place(text, "\n", str::to_owned)
     }
 
-    /// The same for what stands in strings of JSON, where a Windows path needs its backslashes doubled.
+    /// The same for strings of JSON, in which a Windows path needs its backslashes doubled.
     pub fn placed_in_json(&self, json: &str) -> String {
         self.place(json, "\\n", |path| path.replace('\\', "\\\\"))
     }
 
     fn place(&self, text: &str, line_end: &str, written: impl Fn(&str) -> String) -> String {
-        // Kept out of the way while the rest is replaced: no text that was recorded has this letter.
+        // Stands in while the rest is replaced: no recorded text has this character.
         const TABLE: &str = "\u{f8ff}";
         let table = |name: &str| format!("{line_end}{name}{line_end}");
         let text = text.replace(&table("[workspace]"), &table(TABLE));
@@ -129,14 +129,14 @@ impl Sandbox {
         text.replace(TABLE, "[workspace]")
     }
 
-    /// A text with this machine's paths taken out.
+    /// Returns a text with placeholders for this machine's paths.
     pub fn unplaced(&self, text: &str) -> String {
         let text = self.places().iter().fold(text.to_owned(), |text, (name, path)| text.replace(path, name));
         text.replace(&self.folder.path().display().to_string(), "[trip]")
     }
 
-    /// A text with other names in the places of this machine's paths: `name_of` says which one
-    /// stands for `[workspace]`, `[home]` and the others.
+    /// Returns a text with other names for this machine's paths: `name_of` returns the one for
+    /// `[workspace]`, `[home]` and the others.
     pub fn renamed(&self, text: &str, name_of: impl Fn(&str) -> &'static str) -> String {
         self.places().iter().fold(text.to_owned(), |text, (name, path)| text.replace(path, name_of(name)))
     }
@@ -148,13 +148,13 @@ impl Sandbox {
         places.iter().fold(json.to_owned(), |text, (name, path)| text.replace(name_of(name), &written(path)))
     }
 
-    /// Whether a text names the folder itself.
+    /// Returns whether a text names the folder itself.
     pub fn is_named_in(&self, text: &str) -> bool {
         let name = self.root.file_name().map(|name| name.to_string_lossy().into_owned());
         name.is_some_and(|name| text.contains(&name))
     }
 
-    /// Copies a folder into the stage, the real paths filled in wherever a file is text.
+    /// Copies a folder into the sandbox, with real paths filled in if a file is text.
     pub fn copy(&self, from: &Path, to: &Path) -> io::Result<()> {
         for entry in WalkDir::new(from) {
             let entry = entry?;
@@ -173,7 +173,7 @@ impl Sandbox {
 }
 
 fn copy_file(stage: &Sandbox, from: &Path, to: &Path) -> io::Result<()> {
-    // The copy brings its permissions along; a script that was executable stays so.
+    // The copy keeps its permissions, so a script stays executable.
     fs::copy(from, to)?;
     let bytes = fs::read(from)?;
     match std::str::from_utf8(&bytes) {

@@ -1,5 +1,6 @@
-//! Builders for tests: a session and what stands in it, a plan, evidence, findings and proposals, a folder on disk, a reader
-//! that was told what to say. Each gives the plainest value of its kind; a test changes the field that it is about.
+//! Builders for tests: sessions and their entries, plans, evidence, findings and proposals, a
+//! folder on disk, a scripted reader. Each returns the plainest value of its kind; a test changes
+//! the field that it is about.
 
 #![expect(clippy::missing_panics_doc, reason = "a builder that can not build fails its test")]
 
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::time::Duration;
 
-use crate::config::{Allowed, CHECK_TIMEOUT, CheckConfig, CheckOn, Config};
+use crate::config::{Allowed, CHECK_TIMEOUT, CheckConfig, CheckOn, Config, MAX_HOLDS};
 use crate::env::Env;
 use crate::evidence::{
     Entered, Evidence, FileChange, FileEvidence, FileState, LeftOut, Repository, TouchNote, Workspace,
@@ -18,28 +19,27 @@ use crate::feature_loop::features;
 use crate::feature_loop::{Feature, LoopState};
 use crate::finding::{Category, ClaimedIn, Finding, Kind, Source, Status};
 use crate::log::{self, Annotated, Record};
-use crate::plan::steps::parse_steps;
 use crate::plan::{BeforeSource, Plan, PlanBefore, PlanPlaces, PlanSource};
 use crate::readers::{Answer, CandidateOpinion, Prompt, Proposal, Reader, ReaderOutcome, ReaderRun, Verdict};
 use crate::session::{
     Ask, Change, Command, CommandEnd, Delegation, EditTool, Original, Outcome, Remark, Session, Todo, Touch,
 };
 
-/// The least that a record can be.
+/// Returns a minimal record.
 pub fn record(id: &str) -> Record {
     let least = r#"{"schema":1,"id":"ID","time":"2026-10-01T00:00:00Z","session":null,"project":null,
         "event":"Stop","decision":"allow","cause":"clean"}"#;
     serde_json::from_str(&least.replace("ID", id)).expect("a record")
 }
 
-/// The decisions of a log, all of whose lines must be readable.
+/// Returns the decisions of a log, all of whose lines must be readable.
 pub fn annotated(log: &str) -> Vec<Annotated> {
     let found = log::query::parse(log);
     assert_eq!((found.torn, found.newer), (0, 0), "{log}");
     found.decisions
 }
 
-/// Where the session of [`session`] works.
+/// The workspace of the session of [`session`].
 pub const ROOT: &str = "/w";
 
 pub fn ask(text: &str, at: usize) -> Ask {
@@ -54,18 +54,18 @@ pub fn todo(text: &str, status: &str) -> Todo {
     Todo { id: None, text: text.to_owned(), status: status.to_owned() }
 }
 
-/// A command that succeeded and printed nothing.
+/// Returns a command that succeeded and printed nothing.
 pub fn command(line: &str, at: usize) -> Command {
     let (line, output) = (line.into(), String::new());
-    Command { line, at, time: None, end: CommandEnd::Succeeded, output, agent: None }
+    Command { line, at, time: None, ended: None, end: CommandEnd::Succeeded, output, agent: None }
 }
 
-/// A command that failed with exit code 1.
+/// Returns a command that failed with exit code 1.
 pub fn failed(line: &str, at: usize, output: &str) -> Command {
     Command { end: CommandEnd::Failed(Some(1)), output: output.to_owned(), ..command(line, at) }
 }
 
-/// An edit that was done; `path` is seen from [`ROOT`].
+/// Returns an edit that was done; `path` is relative to [`ROOT`].
 pub fn touch(path: &str, at: usize) -> Touch {
     Touch {
         path: if path.starts_with('/') { path.to_owned() } else { format!("{ROOT}/{path}") },
@@ -80,7 +80,7 @@ pub fn touch(path: &str, at: usize) -> Touch {
     }
 }
 
-/// An edit that put `new` in the place of `old`; of a whole file where that is empty.
+/// Returns an edit that replaced `old` with `new`, or a whole file if `old` is empty.
 pub fn change(path: &str, at: usize, old: &str, new: &str) -> Touch {
     let tool = if old.is_empty() { EditTool::Write } else { EditTool::Edit };
     Touch { tool, change: Some(Change { old: old.to_owned(), new: new.to_owned() }), ..touch(path, at) }
@@ -98,43 +98,36 @@ pub fn delegation(description: &str, at: usize, report: &str) -> Delegation {
     }
 }
 
-/// A session at [`ROOT`] in which nothing happened.
+/// Returns a session at [`ROOT`] in which nothing happened.
 pub fn session() -> Session {
     Session { cwd: Some(ROOT.to_owned()), ..Session::default() }
 }
 
-/// A session with a final message.
+/// Returns a session with a final message.
 pub fn said(message: &str) -> Session {
     Session { final_message: Some(message.to_owned()), ..session() }
 }
 
-/// A plan file that the session changed; every tick in it is the session's own.
+/// Returns a plan file that the session changed; every tick in it is the session's own.
 pub fn plan(text: &str) -> Plan {
-    Plan {
-        source: PlanSource::TouchedFile,
-        path: Some("PLAN.md".to_owned()),
-        text: text.to_owned(),
-        steps: parse_steps(text),
-        before: None,
-        ticked_before: Vec::new(),
-    }
+    Plan::new(PlanSource::TouchedFile, text.to_owned(), Some("PLAN.md".as_ref()))
 }
 
-/// The same with what it was before the session.
+/// Returns the same with its text from before the session.
 pub fn plan_from(before: &str, now: &str) -> Plan {
-    let before = PlanBefore { text: before.to_owned(), from: BeforeSource::Original };
-    Plan { before: Some(before), ..plan(now) }
+    let plan = plan(now).since(Some(PlanBefore::new(before, BeforeSource::Original)));
+    Plan { ticked_before: Vec::new(), ..plan }
 }
 
-/// Plans of a workspace at [`ROOT`] and of a home `/home/me`, with these globs besides the built-in
-/// ones.
+/// Returns the plans of a workspace at [`ROOT`] and of a home `/home/me`, with these globs besides
+/// the built-in ones.
 pub fn plan_places(more: &[&str]) -> PlanPlaces {
     let globs = ["PLAN.md", "plan.md", "*-plan.md", "docs/plans/**", ".claude/plans/**"];
     let globs: Vec<String> = globs.iter().chain(more).map(|glob| (*glob).to_owned()).collect();
     PlanPlaces::new(ROOT.into(), vec!["/home/me/.claude/plans".into()], &globs)
 }
 
-/// A file of which nothing was shown.
+/// Returns a file without shown content.
 pub fn file(name: &str, state: FileState) -> FileEvidence {
     let why = match state {
         FileState::File { .. } => LeftOut::Unchanged,
@@ -165,30 +158,22 @@ pub fn shown(name: &str, text: &str) -> FileEvidence {
     FileEvidence { entered: Entered::Whole, text: text.to_owned(), ..file(name, state) }
 }
 
-/// How an edit tool touched a file, once and with success.
+/// Returns one successful touch by an edit tool.
 pub fn touched() -> Vec<TouchNote> {
     vec![TouchNote { tool: "Edit".to_owned(), outcome: Outcome::Done, agent: None, times: 1 }]
 }
 
-/// Evidence of a session without a plan, and of no file.
+/// Returns the evidence of a session without a plan, and without files.
 pub fn evidence(session: Session) -> Evidence {
-    Evidence {
-        plan: None,
-        session,
-        files: Vec::new(),
-        unlisted: 0,
-        limits: Vec::new(),
-        repository: None,
-        judged: None,
-    }
+    Evidence { session, ..Evidence::default() }
 }
 
-/// A repository on `main` in which nothing differs.
+/// Returns a repository on `main` without changes.
 pub fn repository() -> Repository {
     Repository { branch: Some("main".to_owned()), ..Repository::default() }
 }
 
-/// A fact that is confirmed.
+/// Returns a confirmed fact.
 pub fn finding(category: Category, kind: Kind, claim: &str, path: Option<&str>) -> Finding {
     Finding {
         category,
@@ -207,7 +192,7 @@ pub fn finding(category: Category, kind: Kind, claim: &str, path: Option<&str>) 
     }
 }
 
-/// A proposal of category A on words of the plan, of which the reader is sure.
+/// Returns a proposal of category A that quotes the plan, of which the reader is sure.
 pub fn proposal(kind: Kind, claim: &str, path: &str) -> Proposal {
     Proposal {
         category: Category::A,
@@ -222,7 +207,7 @@ pub fn proposal(kind: Kind, claim: &str, path: &str) -> Proposal {
     }
 }
 
-/// The first reader's answer.
+/// Returns the first reader's answer.
 pub fn proposing(findings: &[Proposal], candidates: &[(usize, bool)]) -> ReaderOutcome {
     let opinion = |(number, agree): &(usize, bool)| CandidateOpinion {
         number: *number,
@@ -233,7 +218,7 @@ pub fn proposing(findings: &[Proposal], candidates: &[(usize, bool)]) -> ReaderO
     answered(&Answer { findings: findings.to_vec(), candidates, verdicts: Vec::new() })
 }
 
-/// The second reader's answer.
+/// Returns the second reader's answer.
 pub fn judging(verdicts: &[(usize, bool)]) -> ReaderOutcome {
     let verdict = |(number, uphold): &(usize, bool)| Verdict {
         number: *number,
@@ -247,7 +232,8 @@ fn answered(answer: &Answer) -> ReaderOutcome {
     ReaderOutcome::Answered(serde_json::to_string(answer).expect("JSON"))
 }
 
-/// A reader that was told what to say, and keeps what it was asked. With nothing left to say it can't answer.
+/// A reader that gives prepared answers, and records what it was asked. When they run out, it can't
+/// answer.
 #[derive(Debug, Default)]
 pub struct ScriptedReader {
     pub asked: Vec<String>,
@@ -276,14 +262,14 @@ impl Reader for ScriptedReader {
     }
 }
 
-/// A folder with a workspace `w` and a home of its own.
+/// A folder with a workspace `w` and its own home.
 #[derive(Debug)]
 pub struct Folder {
     folder: tempfile::TempDir,
 }
 
 impl Folder {
-    /// A folder with these files in its workspace.
+    /// Returns a folder with these files in its workspace.
     pub fn new(files: &[(&str, &str)]) -> Self {
         let folder = Self { folder: tempfile::tempdir().expect("a folder") };
         fs::create_dir_all(folder.root()).expect("made");
@@ -293,7 +279,7 @@ impl Folder {
         folder
     }
 
-    /// A folder with these files in and beside its workspace, which is `w`.
+    /// Returns a folder with these files in and beside its workspace, which is `w`.
     pub fn around(files: &[(&str, &str)]) -> Self {
         let folder = Self::new(&[]);
         for (name, text) in files {
@@ -302,12 +288,12 @@ impl Folder {
         folder
     }
 
-    /// The folder around the workspace.
+    /// Returns the folder around the workspace.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Where the workspace is.
+    /// Returns the path of the workspace.
     pub fn root(&self) -> PathBuf {
         self.folder.path().join("w")
     }
@@ -318,14 +304,14 @@ impl Folder {
         fs::write(path, text).expect("written");
     }
 
-    /// Makes a file as old as a time in the client's words.
+    /// Sets a file's age to a time in the client's format.
     pub fn age(&self, name: &str, time: &str) {
         let time: jiff::Timestamp = time.parse().expect("a time");
         let file = fs::File::options().write(true).open(self.root().join(name)).expect("there");
         file.set_modified(time.into()).expect("aged");
     }
 
-    /// Runs git at a time in the client's words; whatever the machine's own settings are.
+    /// Runs git at a time in the client's format, without the machine's own settings.
     pub fn git(&self, time: &str, args: &[&str]) {
         let ended = process::Command::new("git")
             .args([
@@ -359,13 +345,13 @@ impl Folder {
     }
 }
 
-/// The features of a list in JSON.
+/// Returns the features of a list in JSON.
 pub fn features(list: &str) -> Vec<Feature> {
     features::parse(list).expect("features")
 }
 
-/// A loop that was started at time 0 with this list, may take 10 iterations, and whose workspace
-/// has the fingerprint `a`.
+/// Returns a loop that was started at time 0 with this list, may take 10 iterations, and whose
+/// workspace has the fingerprint `a`.
 pub fn started_loop(list: &str) -> LoopState {
     let mut state = LoopState {
         max: 10,
@@ -405,12 +391,12 @@ impl ConfigFiles {
         self.0.path().join("w")
     }
 
-    /// The settings in force, and every fault with the folder left out.
+    /// Returns the settings in force, and every fault without the folder's path.
     pub fn load(&self, vars: &[(&str, &str)]) -> (Config, Vec<String>) {
         self.load_with(vars, &Allowed::new())
     }
 
-    /// The same where the person has allowed something.
+    /// Returns the same if the person has allowed something.
     pub fn load_with(&self, vars: &[(&str, &str)], allowed: &Allowed) -> (Config, Vec<String>) {
         let (config, errors) = Config::load(&self.env(vars), &self.project(), || allowed.clone());
         let folder = self.0.path().display().to_string();
@@ -418,8 +404,15 @@ impl ConfigFiles {
     }
 }
 
-/// A check of the tests.
+/// Returns a check that runs the tests.
 pub fn check(run: &str) -> CheckConfig {
-    let (name, on, needs_leave) = ("test".to_owned(), CheckOn::Stop, false);
-    CheckConfig { name, run: run.to_owned(), when: Vec::new(), timeout: CHECK_TIMEOUT, on, needs_leave }
+    CheckConfig {
+        name: "test".to_owned(),
+        run: run.to_owned(),
+        when: Vec::new(),
+        timeout: CHECK_TIMEOUT,
+        on: CheckOn::Stop,
+        max_holds: MAX_HOLDS,
+        needs_leave: false,
+    }
 }

@@ -1,39 +1,41 @@
-//! Our own time by phase, as numbers for the log and as a table for a person. Must not make system calls that a stop
-//! does not need: reading the clock is none.
+//! Our own time by phase, as numbers for the log and as a table for a person. Must not make system
+//! calls that a stop does not need; reading the clock is not one.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-/// From the start of the process to our `main`: the processor's time, which is all that can be told of it. A shell
-/// that became us is in it.
+/// From the start of the process to our `main`: only the processor time of it is known. Includes a
+/// shell that became this process.
 pub const START: &str = "start";
-/// Reading stdin, and what it says.
+/// Reading and parsing stdin.
 pub const INPUT: &str = "input";
 pub const CONFIG: &str = "config";
-/// What is remembered of the session.
+/// Reading the session's state.
 pub const STATE: &str = "state";
 pub const READ: &str = "read";
 /// Waiting for the transcript to catch up, a part of [`READ`].
 pub const WAIT: &str = "wait";
 pub const PLAN: &str = "plan";
 pub const CHECKS: &str = "checks";
-/// Putting plan, session and disk side by side.
+/// Gathering plan, session and disk.
 pub const EVIDENCE: &str = "evidence";
-/// What they show by themselves, a part of [`EVIDENCE`].
+/// Finding facts, a part of [`EVIDENCE`].
 pub const FACTS: &str = "facts";
 pub const PROMPT: &str = "prompt";
 /// The first reader, from looking for the client to its end.
 pub const AUDITOR: &str = "auditor";
 pub const SECOND_READER: &str = "second-reader";
-/// Remembering what was decided.
+/// Saving the decision in the state.
 pub const REMEMBER: &str = "remember";
-/// Writing the decision down. The log can't hold it: it is over when the line is written.
+/// Writing the decision to the log. The log can't contain it: it ends when the line is written.
 pub const LOG: &str = "log";
+/// Starting the process that ships decisions to the fleet's database and the collector.
+pub const FLEET: &str = "fleet";
 pub const TOTAL: &str = "total";
 
-/// Which phase is a part of which.
+/// The phases that are parts of others.
 const PARTS: [(&str, &str); 2] = [(WAIT, READ), (FACTS, EVIDENCE)];
 
 #[derive(Debug)]
@@ -50,7 +52,7 @@ impl Default for Phases {
 }
 
 impl Phases {
-    /// Counts from the start of the process.
+    /// Returns a timer that counts from the start of the process.
     pub fn of_process() -> Self {
         let before = processor_time().unwrap_or_default();
         let phases = Self { before, ..Self::default() };
@@ -75,20 +77,20 @@ impl Phases {
         }
     }
 
-    /// Everything up to now, counted or not.
+    /// Returns the whole time up to now, counted or not.
     pub fn total(&self) -> Duration {
         self.before + self.since.elapsed()
     }
 
-    /// For the log: what was counted so far, and the total.
+    /// Returns the times for the log: what was counted so far, and the total.
     pub fn in_millis(&self) -> BTreeMap<String, f64> {
         let spent = self.spent.borrow();
         let all = spent.iter().copied().chain([(TOTAL, self.total())]);
         all.map(|(name, time)| (name.to_owned(), millis(time))).collect()
     }
 
-    /// For a person: each phase in the order in which it came, without its parts, what none of them counts, and the
-    /// total.
+    /// Returns the times for a person: each phase in order, without its parts, the uncounted rest,
+    /// and the total.
     pub fn table(&self) -> String {
         let total = self.total();
         let mut rows: Vec<(&str, Duration)> = Vec::new();
@@ -111,12 +113,12 @@ impl Phases {
     }
 }
 
-/// Milliseconds to three places: finer is noise.
+/// Returns milliseconds to three places: finer is noise.
 pub fn millis(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e6).round() / 1e3
 }
 
-/// What this process has used of the processor so far.
+/// Returns this process's processor time so far.
 #[cfg(unix)]
 fn processor_time() -> Option<Duration> {
     let used = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);

@@ -18,8 +18,9 @@ use crate::transcripts::{Spec, generate};
 const FILES: usize = 50;
 const FILE_BYTES: usize = 20_000;
 const STEPS: usize = 200;
-/// From a session's last change to its stop there are its last words at the least. A file that was changed a moment ago may be
-/// changed once more with the same time on it, and would be looked at again at the next stop.
+/// From a session's last change to its stop there are its last words at the least. A file that was
+/// changed a moment ago may be changed once more with the same time on it, and would be looked at
+/// again at the next stop.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// The newest decision, at which the auditor must have been asked and have answered.

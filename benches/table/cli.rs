@@ -33,7 +33,8 @@ pub(crate) struct TableArgs {
     /// Writes the rows to a file as well.
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
-    /// Counts instructions instead, and compares them with what is recorded in benches/ceilings.toml.
+    /// Counts instructions instead, and compares them with what is recorded in
+    /// benches/ceilings.toml.
     #[arg(long)]
     pub(crate) instructions: bool,
     /// Records them anew.

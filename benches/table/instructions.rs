@@ -1,6 +1,6 @@
 //! How many instructions a few paths take, under callgrind: nearly the same on a busy machine as on
-//! an idle one, so a slip is seen. Their ceilings are recorded in `benches/ceilings.toml`, for the dev
-//! profile, which CI has built anyway and in which a slip shows as well.
+//! an idle one, so a slip is seen. Their ceilings are recorded in `benches/ceilings.toml`, for the
+//! dev profile, which CI has built anyway and in which a slip shows as well.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,6 @@
 //! What punchlist costs, as ratios in one run: `cargo bench --bench table`. Prints a table, and
-//! fails where a row is over its limit by more than a fifth. `cargo bench --bench table -- --help` says what else there is.
+//! fails where a row is over its limit by more than a fifth. `cargo bench --bench table -- --help`
+//! says what else there is.
 
 #![expect(clippy::print_stdout, reason = "the table is the point")]
 

@@ -1,4 +1,5 @@
-//! Runs programs and takes their times, in turns, so that whatever else the machine does hits all of them alike.
+//! Runs programs and takes their times, in turns, so that whatever else the machine does hits all
+//! of them alike.
 
 use std::io::Write;
 use std::process::{Command, Stdio};

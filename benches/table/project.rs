@@ -1,5 +1,6 @@
-//! A made-up session laid out as the client would have it: a home with its transcript, the workspace, a scripted
-//! reader, and a state folder of our own. Everything is in one temporary folder, which goes with this value.
+//! A made-up session laid out as the client would have it: a home with its transcript, the
+//! workspace, a scripted reader, and a state folder of our own. Everything is in one temporary
+//! folder, which goes with this value.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -52,7 +52,8 @@ fn same(name: &str, read: u64, there: u64) -> Result<(), Fault> {
 /// How many of the newest prompts have to be kept of a session that is too long to be kept whole.
 const NEWEST_ASKS: u64 = 150;
 
-/// Whether a reader finds what the session came to: all its work, however much of it is kept one by one, and how it ended.
+/// Whether a reader finds what the session came to: all its work, however much of it is kept one by
+/// one, and how it ended.
 fn check(project: &BenchProject) -> Result<(), Fault> {
     let (truth, ran) = (&project.truth, run_fold(&project.transcript, &["--more"])?);
     let done = truth.touches.iter().filter(|touch| touch.end == TouchEnd::Done).count();

@@ -36,7 +36,8 @@ impl Row {
         Self { note, ..self }
     }
 
-    /// Returns whether the row is over its limit by more than `slack`, a factor. A limit of nothing has no slack.
+    /// Returns whether the row is over its limit by more than `slack`, a factor. A limit of nothing
+    /// has no slack.
     pub(crate) fn misses(&self, slack: f64) -> bool {
         self.limit.is_some_and(|limit| self.measured > if limit == 0.0 { 0.0 } else { limit * slack })
     }

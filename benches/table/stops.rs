@@ -17,7 +17,8 @@ fn more(rounds: Rounds) -> Rounds {
     Rounds { many: rounds.many * 2, ..rounds }
 }
 
-/// A way to be skipped: a name, what is special about the input, a variable, and the cause in the log.
+/// A way to be skipped: a name, what is special about the input, a variable, and the cause in the
+/// log.
 type Skip = (&'static str, fn(&mut Value), Option<(&'static str, &'static str)>, Cause);
 
 const SKIPS: [Skip; 3] = [
@@ -73,7 +74,8 @@ pub(crate) fn first_stop(project: &BenchProject) -> Result<(), Fault> {
     project.decided(&AUDITED).map(drop)
 }
 
-/// Appends a question and an answer; returns the stop behind them, at which there is nothing to audit.
+/// Appends a question and an answer; returns the stop behind them, at which there is nothing to
+/// audit.
 pub(crate) fn later_stop(project: &mut BenchProject) -> Result<(Command, Vec<u8>), Fault> {
     let turn = project.later.chat().map_err(|why| why.to_string())?;
     Ok((project.hook(), project.input(&turn.final_message)))

@@ -1,5 +1,5 @@
-//! What an agent does with its tools, one function for each: the call, what is printed meanwhile, the result as the
-//! client records it, and the truth of it.
+//! What an agent does with its tools, one function for each: the call, what is printed meanwhile,
+//! the result as the client records it, and the truth of it.
 
 use std::io::{self, Write};
 
@@ -503,7 +503,8 @@ impl SessionWriter<'_> {
         Ok(())
     }
 
-    /// What was sent to the model, kept by newer clients: it looks like the conversation, and is none of it.
+    /// What was sent to the model, kept by newer clients: it looks like the conversation, and is
+    /// none of it.
     pub(super) fn request_blob(&mut self) -> io::Result<()> {
         let pools = self.pools;
         let bytes = self.chance.size(3_000, 1.2).min(200_000);

@@ -35,7 +35,8 @@ impl Chance {
         self.below(1000) < per_mille
     }
 
-    /// A size with that median and a long tail: half are smaller, one in a thousand is a hundred times as large.
+    /// A size with that median and a long tail: half are smaller, one in a thousand is a hundred
+    /// times as large.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,

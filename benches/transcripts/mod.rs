@@ -1,10 +1,12 @@
-//! Makes up transcripts like the real client's, of any size, in bounded memory, the same for the same seed; writes the
-//! files that the session worked on, and the truth about it. Shapes, shares and sizes of rows are those of real files:
-//! half are smaller than a kilobyte, a few have hundreds, most bytes are results of tools.
+//! Makes up transcripts like the real client's, of any size, in bounded memory, the same for the
+//! same seed; writes the files that the session worked on, and the truth about it. Shapes, shares
+//! and sizes of rows are those of real files: half are smaller than a kilobyte, a few have
+//! hundreds, most bytes are results of tools.
 //!
-//! `second` is a generator of its own with other rows; what follows is the first one's:
-//! `chance` gives numbers, `pool` text, `project` the files, `rows` writes rows and `sink` lines, `session` and `calls`
-//! tell what happens, `later` goes on with a session that is there, `truth` is what there is to find.
+//! `second` is a generator of its own with other rows; what follows is the first one's: `chance`
+//! gives numbers, `pool` text, `project` the files, `rows` writes rows and `sink` lines, `session`
+//! and `calls` tell what happens, `later` goes on with a session that is there, `truth` is what
+//! there is to find.
 
 mod calls;
 mod chance;
@@ -62,7 +64,8 @@ pub(crate) struct Spec {
     pub(crate) plan_steps: usize,
     /// How many commands there are; `None` for as many as sessions of that size have.
     pub(crate) commands: Option<usize>,
-    /// How many changes of files there are, at least one for each; `None` for as many as such sessions have.
+    /// How many changes of files there are, at least one for each; `None` for as many as such
+    /// sessions have.
     pub(crate) edits: Option<usize>,
     /// How many subagents have a transcript beside it.
     pub(crate) subagents: usize,
@@ -89,8 +92,8 @@ impl Spec {
     }
 }
 
-/// Writes the transcript, the files of its workspace, its subagents' transcripts, and `truth.json` beside them: the
-/// transcript's name with `.truth.json` for `.jsonl`.
+/// Writes the transcript, the files of its workspace, its subagents' transcripts, and `truth.json`
+/// beside them: the transcript's name with `.truth.json` for `.jsonl`.
 pub(crate) fn generate(spec: &Spec, transcript: &Path, workspace: &Path) -> io::Result<Truth> {
     if let Some(folder) = transcript.parent() {
         fs::create_dir_all(folder)?;

@@ -1,5 +1,5 @@
-//! Text to fill rows with, made once from a seed: lines of code, of prose, of a terminal, and base64. Kept as it
-//! stands in a JSON string, so that a large row is a few copies and no escaping.
+//! Text to fill rows with, made once from a seed: lines of code, of prose, of a terminal, and
+//! base64. Kept as it stands in a JSON string, so that a large row is a few copies and no escaping.
 
 use std::sync::OnceLock;
 

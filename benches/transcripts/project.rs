@@ -1,5 +1,6 @@
-//! The project that a made-up session works on: source files that change in a few lines only, and a plan that names
-//! them. Knows what stands in each at any moment; writes them out as they are in the end.
+//! The project that a made-up session works on: source files that change in a few lines only, and a
+//! plan that names them. Knows what stands in each at any moment; writes them out as they are in
+//! the end.
 
 use std::fs;
 use std::io;

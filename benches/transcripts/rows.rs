@@ -1,5 +1,5 @@
-//! One function for each kind of row that the client writes, with its keys in the client's order. Knows ids, times
-//! and the chain of parents; must not know what the session is about.
+//! One function for each kind of row that the client writes, with its keys in the client's order.
+//! Knows ids, times and the chain of parents; must not know what the session is about.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -242,7 +242,8 @@ impl Rows {
         })
     }
 
-    /// A tool's result: `content` writes it whole, as JSON; `structured` what the client adds, as JSON, or nothing.
+    /// A tool's result: `content` writes it whole, as JSON; `structured` what the client adds, as
+    /// JSON, or nothing.
     pub(crate) fn result(
         &mut self,
         call: &str,
@@ -340,7 +341,8 @@ impl Rows {
         self.talk("system", |_| (), inside, |_| ())
     }
 
-    /// A progress row: `data` writes the inside of its data. Its parent stays the parent of what follows.
+    /// A progress row: `data` writes the inside of its data. Its parent stays the parent of what
+    /// follows.
     pub(crate) fn progress(&mut self, call: &str, data: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
         self.talk(
             "progress",

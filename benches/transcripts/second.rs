@@ -1,6 +1,7 @@
-//! Another generator, whose rows have little in common with the first one's: many short rows, several
-//! blocks in one row, tools of MCP servers and notebooks, results as lists of blocks, text full of
-//! escapes, hook and progress rows between any two calls. What is quick on both is not tuned to one.
+//! Another generator, whose rows have little in common with the first one's: many short rows,
+//! several blocks in one row, tools of MCP servers and notebooks, results as lists of blocks, text
+//! full of escapes, hook and progress rows between any two calls. What is quick on both is not
+//! tuned to one.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};

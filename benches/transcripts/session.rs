@@ -1,4 +1,5 @@
-//! What happens in a made-up session: turns of a person and an agent until the transcript is as long as it should be.
+//! What happens in a made-up session: turns of a person and an agent until the transcript is as
+//! long as it should be.
 
 use std::collections::HashSet;
 use std::io;

@@ -1,5 +1,5 @@
-//! Takes the parts of rows, writes lines to a file in bounded memory, and bends them on the way where odd shapes are
-//! asked for: none of them changes what a careful reader finds.
+//! Takes the parts of rows, writes lines to a file in bounded memory, and bends them on the way
+//! where odd shapes are asked for: none of them changes what a careful reader finds.
 
 use std::fs::File;
 use std::io::{self, Write};

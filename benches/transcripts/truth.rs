@@ -1,4 +1,5 @@
-//! What happened in a transcript that was made up: written beside it, and compared with what is read from it.
+//! What happened in a transcript that was made up: written beside it, and compared with what is
+//! read from it.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! A test was switched off: an edit added a mark of a test framework.
+//! A test was disabled: an edit added a test framework's skip marker.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,8 @@ use crate::evidence::Evidence;
 use crate::paths::{is_test, seen_from, without_shared_folders};
 use crate::session::Command;
 
-/// Marks that switch a test off. Conditions (`skipif`) are left out: they say when.
+/// Markers that disable a test. Conditional ones (`skipif`) are left out: they state when it is
+/// skipped.
 static OFF: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"\b(?:it|test|describe|context|suite|specify)\.(?:skip|fixme)\b",
@@ -24,7 +25,7 @@ pub(super) fn find(evidence: &Evidence, _: &[&Command]) -> Option<String> {
     let shown = evidence.session.done_touches().filter_map(|touch| {
         let path = without_shared_folders(root, &touch.path);
         let change = touch.change.as_ref().filter(|_| is_test(path) || is_rust(path))?;
-        // A new file takes nothing away.
+        // A new file removes no test.
         if change.old.is_empty() {
             return None;
         }

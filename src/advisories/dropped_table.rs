@@ -1,5 +1,5 @@
-//! A table or a database was dropped or emptied. A file of SQL that is written, searched or printed
-//! drops nothing: a client has to run it.
+//! A table or a database was dropped or emptied. Writing, searching or printing a SQL file drops
+//! nothing: a client has to run it.
 
 use std::sync::LazyLock;
 
@@ -24,7 +24,7 @@ static DROPS: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a valid pattern")
 });
 
-/// Commands of frameworks that drop everything, as words in a row.
+/// Framework commands that drop everything, as consecutive words.
 const RESETS: &[&str] = &[
     "prisma migrate reset", "db:drop", "db:reset", "db:wipe", "migrate:fresh", "migrate:reset",
     "migrate:refresh", "schema:drop", "ecto.drop", "ecto.reset", "supabase db reset",
@@ -32,7 +32,7 @@ const RESETS: &[&str] = &[
     "alembic downgrade base", "manage.py flush", "manage.py reset_db", "--force-reset",
 ];
 
-/// Words that mark a database of no worth.
+/// Words that mark a database as disposable.
 const WORTHLESS: &[&str] =
     &["test", "tests", "testing", "tmp", "temp", "scratch", "memory", "demo", "sandbox", "ci"];
 
@@ -50,18 +50,18 @@ fn drops(command: &SimpleCommand) -> bool {
     let drops_by_sql = || DROPS.is_match(&command.input) || command.words.iter().any(|it| DROPS.is_match(it));
     let line = format!(" {} ", names.join(" "));
     matches!(program, "dropdb" | "dropuser")
-        || RESETS.iter().any(|reset| line.contains(&format!(" {reset} ")))
+        || RESETS.iter().any(|reset| line.contains(reset) && line.contains(&format!(" {reset} ")))
         || runs_client && drops_by_sql()
 }
 
-/// Whether it is a database for tests, or one in a temporary folder.
+/// Returns whether it is a test database, or one in a temporary folder.
 fn is_worthless(command: &SimpleCommand) -> bool {
     let says_so = |word: &str| {
         word.split(|c: char| !c.is_alphanumeric())
             .any(|part| WORTHLESS.contains(&part.to_lowercase().as_str()))
     };
     let program = command.program_words().first();
-    // Words of SQL do not say where it runs.
+    // The SQL text does not say where it runs.
     let mut words = command.words.iter().filter(|word| Some(*word) != program && !word.contains(' '));
     words.any(|word| says_so(word))
 }

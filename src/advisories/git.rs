@@ -1,5 +1,5 @@
-//! A branch on a remote was overwritten, uncommitted work was thrown away, hooks were skipped: what
-//! `git` commands of a session that took effect did. Repositories in scratch folders do not count.
+//! Reports `git` commands that took effect and overwrote a remote branch, threw away uncommitted
+//! work or skipped hooks. Repositories in scratch folders do not count.
 
 use super::written;
 use crate::evidence::Evidence;
@@ -10,7 +10,7 @@ use crate::shell::SimpleCommand;
 /// Subcommands that run hooks.
 const HOOKED: &[&str] = &["am", "cherry-pick", "commit", "merge", "push", "rebase"];
 
-/// Variables that switch hooks off, by how they begin.
+/// Prefixes of variable assignments that disable hooks.
 const HOOKS_OFF: &[&str] = &["HUSKY=0", "HUSKY_SKIP_HOOKS=1", "HUSKY_SKIP_HOOKS=true", "LEFTHOOK=0", "SKIP="];
 
 pub(super) fn force_push(_: &Evidence, commands: &[&Command]) -> Option<String> {
@@ -29,7 +29,7 @@ fn overwrites(arguments: &[String]) -> bool {
         })
 }
 
-/// To name a single file is a choice; the whole tree is not.
+/// Restoring a single file is a deliberate choice; restoring the whole tree is not.
 pub(super) fn lost_work(_: &Evidence, commands: &[&Command]) -> Option<String> {
     newest(commands, |subcommand, arguments, _| {
         let has = |wanted: &str| has(arguments, wanted);
@@ -81,7 +81,7 @@ fn newest(commands: &[&Command], is_it: impl Fn(&str, &[String], &SimpleCommand)
     })
 }
 
-/// Whether git says that it did nothing: a pipe can hide that a push was rejected.
+/// Returns whether git reported that it did nothing: a pipe can hide a rejected push.
 fn was_rejected(command: &Command) -> bool {
     ["! [rejected]", "! [remote rejected]", "fatal: ", "error: failed to push"]
         .iter()
@@ -98,7 +98,7 @@ fn has(arguments: &[String], wanted: &str) -> bool {
     arguments.iter().any(|word| word == wanted)
 }
 
-/// Whether a bundle of short options holds this one. What follows `m` in a bundle is the message.
+/// Returns whether a bundle of short options contains this one. After `m`, the rest is the message.
 fn has_short(arguments: &[String], option: char) -> bool {
     let mut arguments = arguments.iter().take_while(|word| *word != "--");
     while let Some(word) = arguments.next() {

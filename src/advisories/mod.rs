@@ -1,6 +1,6 @@
-//! What the person should know about a session and what never blocks it: evidence in, advisories
-//! out, the newest of each kind. A new rule is a function and its line in `RULES`. Pure. Must not
-//! guess whether somebody wanted what was done: that takes a reader of words, and the person knows.
+//! What the person should know about a session but never blocks it: takes evidence, returns the
+//! newest advisory of each kind. A new rule is a function and its line in `RULES`. Pure. Must not
+//! guess whether somebody wanted what was done: that takes a reader, and the person knows.
 
 mod disabled_test;
 mod dropped_table;
@@ -15,8 +15,8 @@ use crate::finding::{Advisory, AdvisoryKind};
 use crate::session::{Command, CommandEnd, Session};
 use crate::shell::SimpleCommand;
 
-/// Returns what is shown of the newest thing that a rule is about. The commands are those that ran
-/// and did not fail.
+/// Returns the text shown for the newest match of a rule. The commands are those that ran and did
+/// not fail.
 type Rule = fn(&Evidence, &[&Command]) -> Option<String>;
 
 const RULES: &[(AdvisoryKind, &str, Rule)] = &[
@@ -25,14 +25,14 @@ const RULES: &[(AdvisoryKind, &str, Rule)] = &[
     (AdvisoryKind::StaleLint, "The linter ran before the last edit, and not again.", stale::lint),
     (AdvisoryKind::ForcePush, "The session overwrote a branch on a remote.", git::force_push),
     (AdvisoryKind::HardReset, "The session ran a command that throws uncommitted work away.", git::lost_work),
-    (AdvisoryKind::NoVerify, "The session went past the hooks of git.", git::skipped_hooks),
+    (AdvisoryKind::NoVerify, "The session skipped git hooks.", git::skipped_hooks),
     (
         AdvisoryKind::DroppedTable,
         "The session dropped or emptied a table or a database.",
         dropped_table::find,
     ),
-    (AdvisoryKind::PipedDownload, "The session ran a download in a shell unseen.", piped_download::find),
-    (AdvisoryKind::DisabledTest, "The session switched a test off.", disabled_test::find),
+    (AdvisoryKind::PipedDownload, "The session piped a download into a shell.", piped_download::find),
+    (AdvisoryKind::DisabledTest, "The session disabled a test.", disabled_test::find),
     (
         AdvisoryKind::SecretWritten,
         "The session wrote what looks like a secret to a file that git may track.",
@@ -44,24 +44,21 @@ const RULES: &[(AdvisoryKind, &str, Rule)] = &[
         "The agent itself allowed what this project's config asks to run at a stop.",
         switched_off::gave_leave,
     ),
-    (
-        AdvisoryKind::LimitReached,
-        "There is more than was looked at, and what was not looked at may be wrong.",
-        limit_reached,
-    ),
+    (AdvisoryKind::LimitReached, "Not everything was checked, and the rest may be wrong.", limit_reached),
 ];
 
 fn limit_reached(evidence: &Evidence, _: &[&Command]) -> Option<String> {
-    let reached: Vec<String> = evidence.limits.iter().map(|limit| limit.words()).collect();
+    let reached: Vec<String> = evidence.limits.iter().map(|limit| limit.describe()).collect();
     (!reached.is_empty()).then(|| reached.join("; "))
 }
 
-/// Whether an advisory may depend on what git tracks: an edit wrote what looks like a secret.
+/// Returns whether an advisory may depend on what git tracks: an edit wrote what looks like a
+/// secret.
 pub fn need_git(evidence: &Evidence) -> bool {
     secret_written::has_secret(evidence)
 }
 
-/// Returns what the person should know: at most one of each kind.
+/// Returns at most one advisory of each kind.
 pub fn advisories(evidence: &Evidence) -> Vec<Advisory> {
     let commands = commands_that_ran(&evidence.session);
     let found = RULES.iter().filter_map(|(kind, text, rule)| {
@@ -70,14 +67,14 @@ pub fn advisories(evidence: &Evidence) -> Vec<Advisory> {
     found.collect()
 }
 
-/// Returns the commands that ran and did not fail. One that was sent to the background was at least
-/// begun.
+/// Returns the commands that ran and did not fail. A command sent to the background counts: it was
+/// at least started.
 fn commands_that_ran(session: &Session) -> Vec<&Command> {
     let has_run = |command: &&Command| matches!(command.end, CommandEnd::Succeeded | CommandEnd::Background);
     session.commands.iter().filter(has_run).collect()
 }
 
-/// Returns the newest simple command for which this holds, as written.
+/// Returns the newest matching simple command, as written.
 fn newest(commands: &[&Command], is_it: impl Fn(&SimpleCommand) -> bool) -> Option<String> {
     let simple =
         |command: &&Command| command.line.all().into_iter().rfind(|simple| is_it(simple)).map(written);
@@ -92,7 +89,7 @@ fn advisory(kind: AdvisoryKind, text: &str, evidence: &str) -> Advisory {
     Advisory { kind, text: text.to_owned(), evidence: short(evidence) }
 }
 
-/// Returns a text on one line, cut where it is long.
+/// Returns a text on one line, shortened if it is long.
 fn short(text: &str) -> String {
     const LONGEST: usize = 160;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");

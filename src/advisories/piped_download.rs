@@ -1,4 +1,4 @@
-//! A download was run in a shell unseen.
+//! A download was piped into a shell without being looked at.
 
 use super::written;
 use crate::evidence::Evidence;
@@ -16,7 +16,7 @@ pub(super) fn find(_: &Evidence, commands: &[&Command]) -> Option<String> {
     })
 }
 
-/// Returns the command with which a download is run, as written.
+/// Returns the command that runs a download, as written.
 fn download(command: &SimpleCommand, next: Option<&SimpleCommand>) -> Option<String> {
     if command.words.iter().any(|word| word.contains("localhost") || word.contains("127.0.0.1")) {
         return None;
@@ -38,7 +38,7 @@ fn download(command: &SimpleCommand, next: Option<&SimpleCommand>) -> Option<Str
     runs_download.then_some(shown)
 }
 
-/// Whether it is a shell without a script, or an interpreter with nothing else to run.
+/// Returns whether it is a shell without a script, or an interpreter with nothing else to run.
 fn runs_its_input(command: &SimpleCommand) -> bool {
     let program = command.program().to_lowercase();
     if SHELLS.contains(&program.as_str()) {

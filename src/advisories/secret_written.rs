@@ -1,5 +1,5 @@
-//! A secret was written to a file that git may track. Examples, tests and documents hold made-up
-//! secrets, and files that are made for secrets are seldom tracked.
+//! A secret was written to a file that git may track. Examples, tests and documents contain made-up
+//! secrets, and files meant for secrets are seldom tracked.
 
 use crate::evidence::{Evidence, FileState};
 use crate::paths::{is_markdown, is_test, seen_from, without_shared_folders};
@@ -12,7 +12,7 @@ const MADE_UP: &[&str] = &[
     "sample", "samples", "seed", "template", "templates",
 ];
 
-/// Words on the line of what only looks like a secret.
+/// Words on a line that only looks like a secret.
 const PLACEHOLDERS: &[&str] = &[
     "changeme", "change-me", "change_me", "demo", "dummy", "example", "fake", "local", "mock", "placeholder",
     "postgres:", "process.env", "replace", "sample", "test", "todo", "xxx", "your", "environ", "env(", "${",
@@ -30,7 +30,7 @@ pub(super) fn find(evidence: &Evidence, _: &[&Command]) -> Option<String> {
     shown.last()
 }
 
-/// Whether an edit wrote what looks like a secret, wherever.
+/// Returns whether any edit wrote what looks like a secret.
 pub(super) fn has_secret(evidence: &Evidence) -> bool {
     let mut changes = evidence.session.done_touches().filter_map(|touch| touch.change.as_ref());
     changes.any(|change| new_secret(&change.old, &change.new).is_some())
@@ -66,7 +66,7 @@ fn may_be_tracked(path: &str, evidence: &Evidence) -> bool {
         evidence.repository.as_ref().map(|git| git.changed.keys().any(|name| path.ends_with(name.as_str())));
     match differs {
         Some(true) => true,
-        // Neither changed nor committed in this session: git ignores it.
+        // Neither changed nor committed in this session, so git ignores it.
         Some(false) => !is_secret_file(path.as_ref()) && has_committed(evidence),
         None => !is_secret_file(path.as_ref()),
     }

@@ -1,5 +1,5 @@
-//! A check ran before the last edit and not again: "it passes" was said about something else. Known
-//! by the order of commands and edits alone.
+//! A check ran before the last edit and was not repeated, so its result is about older code.
+//! Decided from the order of commands and edits alone.
 
 use crate::evidence::Evidence;
 use crate::paths::{is_document, is_generated, is_scratch, seen_from, without_shared_folders};
@@ -21,7 +21,7 @@ pub(super) fn lint(evidence: &Evidence, _: &[&Command]) -> Option<String> {
     stale_run(&evidence.session, Action::Lint)
 }
 
-/// Returns what is shown of the last run of a check, if it succeeded before the last edit.
+/// Returns the text shown for the last run of a check that succeeded before the last edit.
 fn stale_run(session: &Session, check: Action) -> Option<String> {
     let edit = last_edit(session)?;
     let run = last_run(session, check)?;

@@ -1,5 +1,6 @@
-//! The agent used the person's switch, by `punchlist off` or `punchlist uninstall`, or by `PUNCHLIST_OFF` for other
-//! commands, and a stop is checked all the same. What is switched off at a stop is seen by what is there, in `hook`.
+//! The agent used the person's switch: `punchlist off`, `punchlist uninstall`, or `PUNCHLIST_OFF`
+//! on other commands. This is for stops that were checked anyway; `hook` detects that the switch is
+//! set at a stop.
 
 use super::newest;
 use crate::env::{OFF, is_no};
@@ -13,7 +14,7 @@ pub(super) fn find(_: &Evidence, commands: &[&Command]) -> Option<String> {
     newest(commands, switches_off)
 }
 
-/// The agent ran `punchlist allow --yes` in the person's place. Without the flag the command asks,
+/// The agent ran `punchlist allow --yes` on the person's behalf. Without the flag the command asks,
 /// and only the person can answer.
 pub(super) fn gave_leave(_: &Evidence, commands: &[&Command]) -> Option<String> {
     newest(commands, |command| own_subcommand(command) == Some("allow") && command.has("--yes"))
@@ -33,7 +34,7 @@ fn switches_off(command: &SimpleCommand) -> bool {
     };
     let program = command.program();
     matches!(own_subcommand(command), Some("off" | "uninstall"))
-        // Set for a command of our own it is for that command alone, and no hook sees it.
+        // Set on one of our own commands, it applies to that command alone and no hook sees it.
         || program != "punchlist" && command.assignments().any(is_set)
         || matches!(program, "export" | "setx" | "declare") && command.arguments().iter().any(|it| is_set(it))
 }

@@ -1,8 +1,9 @@
 //! The audit as a whole, for the Stop hook, `punchlist audit` and `punchlist eval`.
 //!
-//! A session, its plan and a workspace become an [`AuditInput`]: evidence and facts. [`reading`] asks the two readers
-//! about it, with the checks between them; `outcome` decides what the findings come to, `reason` words it, `record`
-//! is what the log has of it, `staleness` whether the findings of a background audit still hold.
+//! A session, its plan and a workspace become an [`AuditInput`]: evidence and facts. [`reading`]
+//! asks the two readers about it and runs the checks between them, `outcome` turns the findings
+//! into an outcome, `reason` words it, `record` builds the log's record of it, and `staleness`
+//! tells whether the findings of a background audit still hold.
 
 pub mod outcome;
 pub mod reading;
@@ -16,7 +17,7 @@ use crate::advisories;
 use crate::config::AuditConfig;
 use crate::decision::Cause;
 use crate::evidence::gather::Scope;
-use crate::evidence::masking::{mask_plan, mask_session};
+use crate::evidence::masking::{mask_advisories, mask_findings, mask_plan, mask_session, mask_values};
 use crate::evidence::{self, Evidence, FileCache, JudgedUntil, Sections, Workspace};
 use crate::facts;
 use crate::finding::{Advisory, Finding};
@@ -30,11 +31,14 @@ use crate::session::file_history::Wanted;
 use crate::session::{Session, Touch};
 
 pub fn plan_places(workspace: &Workspace, config: &AuditConfig) -> PlanPlaces {
-    PlanPlaces::new(workspace.root().to_path_buf(), workspace.plan_folders().to_vec(), &config.plan)
+    let (projects, own): (Vec<_>, Vec<_>) =
+        config.plan.iter().cloned().partition(|glob| config.projects_plan.contains(glob));
+    let (root, folders) = (workspace.root().to_path_buf(), workspace.plan_folders().to_vec());
+    PlanPlaces::new(root, folders, &own).with_projects(&projects)
 }
 
 pub fn plan_in_play(session: &mut Session, workspace: &Workspace, places: &PlanPlaces) -> Option<Plan> {
-    // What a plan was before the session tells which ticks are the session's own.
+    // The plan from before the session shows which ticks are the session's own.
     file_history::fetch(
         session,
         |touch: &Touch| {
@@ -51,7 +55,7 @@ pub fn plan_in_play(session: &mut Session, workspace: &Workspace, places: &PlanP
     plan::find(session, places, read)
 }
 
-/// Everything that an audit rests on. All text in it is masked.
+/// Everything an audit is based on. All text in it that is sent, shown or logged is masked.
 #[derive(Debug)]
 pub struct AuditInput {
     /// Plan, session and disk side by side.
@@ -67,8 +71,8 @@ pub struct AuditInput {
 }
 
 impl AuditInput {
-    /// Puts the evidence together, and what it proves by itself. What `memory` has of files that are as they were is not
-    /// worked out again; it has what was seen now afterwards.
+    /// Gathers the evidence and the facts it proves. Results for unchanged files come from
+    /// `memory`, which is updated with what was seen now.
     pub fn new(
         mut session: Session,
         mut plan: Option<Plan>,
@@ -79,7 +83,7 @@ impl AuditInput {
         memory: &mut FileCache,
     ) -> Self {
         let masked = mask_session(&mut session) + plan.as_mut().map_or(0, mask_plan);
-        // What the newest edits put in the place of what: secrets and switches are looked for in it.
+        // The replaced text of the newest edits: secrets and disabled hooks are looked for in it.
         file_history::fetch(&mut session, |_| Wanted::Change);
         let max_bytes = config.max_prompt_bytes;
         let room = max_bytes.saturating_sub(prompts.bytes());
@@ -87,35 +91,34 @@ impl AuditInput {
         let file_bytes = prompt::room_for_files(&prompts, &sections, max_bytes);
         let scope = Scope { file_bytes, judged };
         let evidence = evidence::gather(session, plan, workspace, scope, memory);
-        Self::with_facts(evidence, masked, prompts, sections, max_bytes)
+        let mut input = Self::with_facts(evidence, masked, prompts, sections, max_bytes);
+        let values = workspace.secret_values();
+        input.masked += mask_values(values, &mut input.evidence, &mut input.sections, &mut input.facts);
+        input
     }
 
-    /// Puts together what a report needs where no reader is asked. The disk and git are looked at only
-    /// if a fact or an advisory may depend on them; there are no sections for a prompt.
+    /// Gathers what a report needs when no reader is asked. Looks at the disk and git only if a
+    /// fact or an advisory may depend on them. Builds no prompt, and so masks only the plan, facts
+    /// and advisories, not everything that was said and run.
     pub fn without_readers(
         mut session: Session,
-        mut plan: Option<Plan>,
+        plan: Option<Plan>,
         workspace: &Workspace,
         config: &AuditConfig,
     ) -> Self {
-        let masked = mask_session(&mut session) + plan.as_mut().map_or(0, mask_plan);
         file_history::fetch(&mut session, |_| Wanted::Change);
-        let evidence = Evidence {
-            plan,
-            session,
-            files: Vec::new(),
-            unlisted: 0,
-            limits: Vec::new(),
-            repository: None,
-            judged: None,
-        };
+        let evidence = Evidence { plan, session, ..Evidence::default() };
         if facts::need_files(&evidence) || advisories::need_git(&evidence) {
             let Evidence { session, plan, .. } = evidence;
             let cache = &mut FileCache::default();
             return Self::new(session, plan, workspace, Prompts::default(), config, None, cache);
         }
         let (prompts, sections) = (Prompts::default(), Sections::default());
-        Self::with_facts(evidence, masked, prompts, sections, config.max_prompt_bytes)
+        let mut input = Self::with_facts(evidence, 0, prompts, sections, config.max_prompt_bytes);
+        input.masked += input.evidence.plan.as_mut().map_or(0, mask_plan)
+            + mask_findings(&mut input.facts)
+            + mask_advisories(&mut input.advisories);
+        input
     }
 
     fn with_facts(
@@ -133,8 +136,8 @@ impl AuditInput {
         Self { evidence, facts, advisories, masked, facts_took, prompts, sections, max_bytes }
     }
 
-    /// What both readers are shown. A template of the person's own that can't be filled in gives way to the built-in one, and
-    /// what is wrong with it is given beside.
+    /// Returns what both readers are shown. If the person's own template can't be rendered, the
+    /// built-in one is used, and the error is returned as well.
     pub fn shown(&self) -> Result<(SharedPrompt, Option<PromptError>), PromptError> {
         let fence = random_fence();
         match self.shown_with(&self.prompts, &fence) {
@@ -143,7 +146,7 @@ impl AuditInput {
         }
     }
 
-    /// The same between marks that are known beforehand, for prompts that are written to files and compared.
+    /// Like `shown` with a fixed fence, for prompts that are written to files and compared.
     pub fn shown_between(&self, fence: &str) -> Result<SharedPrompt, PromptError> {
         self.shown_with(&self.prompts, fence)
     }
@@ -157,10 +160,10 @@ impl AuditInput {
     }
 }
 
-/// How much a session has done that can be judged.
+/// How much judgeable work a session has done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Work {
-    /// Files changed and commands that may have had effects.
+    /// Changed files, and commands that may have had effects.
     pub done: usize,
     pub finished: usize,
 }
@@ -172,7 +175,8 @@ impl Work {
     }
 }
 
-/// Returns why there is nothing to audit: nothing was done since the last audit, and no task was finished.
+/// Returns why there is nothing to audit: nothing was done since the last audit, and no task was
+/// finished.
 pub fn nothing_to_audit(
     session: &Session,
     plan: Option<&Plan>,

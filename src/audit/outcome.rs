@@ -1,19 +1,21 @@
-//! What the findings and the first reader's outcome come to. Pure.
+//! Turns the findings and the first reader's outcome into the audit's outcome. Pure.
 
 use super::reason;
 use crate::config::AuditConfig;
 use crate::decision::{Cause, NEWER_STOP, Outcome, OutcomeKind};
-use crate::finding::{Advisory, Finding, Source, Status};
+use crate::finding::{Advisory, Finding, Source, Status, WORTH_KNOWING};
 use crate::readers::ReaderOutcome;
 use crate::redact::mask;
+use crate::text::first_part;
 
-/// An audit that could not be made. Why may be the client's words, which nobody has masked yet.
+/// Returns the outcome of an audit that could not be made. `why` may be the client's own text,
+/// which is not masked yet.
 pub fn could_not(cause: Cause, why: &str) -> Outcome {
     Outcome::could_not_check(cause, format!("this stop was not audited: {}", mask(why).text))
 }
 
-/// What the findings and the first reader's outcome come to. Confirmed facts block even where no reader could be
-/// asked; all other findings need one.
+/// Returns the outcome for the findings and the first reader's outcome. Confirmed facts block even
+/// if no reader could be asked; all other findings need one.
 pub fn outcome_of(
     auditor: &ReaderOutcome,
     findings: &[Finding],
@@ -23,13 +25,13 @@ pub fn outcome_of(
     let with = |status: Status| findings.iter().filter(move |finding| finding.status == status);
     let (holding, idle): (Vec<&Finding>, Vec<&Finding>) =
         with(Status::Confirmed).partition(|finding| config.blocks_for(finding));
-    // A candidate that only the facts bring up is normal work until a reader agrees that it is not: only the log has
-    // it.
+    // A candidate that only the facts suggest is normal work unless a reader says otherwise, so it
+    // only goes to the log.
     let (candidates, proposed): (Vec<&Finding>, Vec<&Finding>) =
         with(Status::CannotVerify).partition(|finding| finding.source == Source::Facts);
     let unverified: Vec<&Finding> = proposed.into_iter().chain(idle).collect();
     let ignored: Vec<&Finding> = with(Status::Ignored).collect();
-    // A client that ends us throws our answer away: a block would be counted and never seen.
+    // If the client ends us, it discards our answer: a block would be counted and never seen.
     let is_heard = !matches!(auditor, ReaderOutcome::Interrupted(_) | ReaderOutcome::Superseded);
     if !holding.is_empty() && is_heard {
         let reason = reason::reason(reason_template, decision, &holding, &unverified);
@@ -38,10 +40,10 @@ pub fn outcome_of(
     match auditor {
         ReaderOutcome::Answered(_) | ReaderOutcome::NotAsked if !unverified.is_empty() => {
             let listed = reason::one_line(&unverified);
-            let words = format!("let go, with what could not be verified: {listed}");
+            let words = format!("allowed, with findings that could not be verified: {listed}");
             Outcome::advise(Cause::OnlyUnverified, words)
         }
-        // The person said so in the config: only the log has it.
+        // The person ignores these in the config: they only go to the log.
         ReaderOutcome::Answered(_) | ReaderOutcome::NotAsked if !ignored.is_empty() => {
             Outcome::pass(Cause::OnlyUnverified, reason::one_line(&ignored))
         }
@@ -56,14 +58,14 @@ pub fn outcome_of(
         ),
         ReaderOutcome::Unavailable(why) => could_not(Cause::AuditorUnavailable, &why.to_string()),
         ReaderOutcome::Unreadable(why) => {
-            could_not(Cause::AuditorUnreadable, &format!("the first reader's answer does not count: {why}"))
+            could_not(Cause::AuditorUnreadable, &format!("the first reader's answer is not valid: {why}"))
         }
         ReaderOutcome::Superseded => Outcome::pass(Cause::Superseded, NEWER_STOP),
         ReaderOutcome::Interrupted(signal) => could_not(Cause::Error, &format!("ended by {signal}")),
     }
 }
 
-/// Adds what the agent disputed before and is not blocked for again.
+/// Adds findings that the agent disputed before, which don't block again.
 pub fn with_disputed(mut outcome: Outcome, disputed: &[Finding]) -> Outcome {
     if disputed.is_empty() {
         return outcome;
@@ -72,24 +74,39 @@ pub fn with_disputed(mut outcome: Outcome, disputed: &[Finding]) -> Outcome {
         outcome.cause = Cause::OnlyUnverified;
     }
     let listed = reason::one_line(&disputed.iter().collect::<Vec<_>>());
-    with_words(outcome, &format!("disputed by the agent before, and not held again: {listed}"))
+    with_message(outcome, &format!("disputed by the agent before, so not blocked again: {listed}"))
 }
 
-/// Adds what the person should know.
+/// How many advisories are listed, and how much of each one's evidence: people read few lines at a
+/// stop.
+const MOST_ADVISED: usize = 5;
+const EVIDENCE_CAP: usize = 120;
+
+/// Adds the advisories for the person.
 pub fn advised(outcome: Outcome, advisories: &[&Advisory]) -> Outcome {
     if advisories.is_empty() {
         return outcome;
     }
-    let listed: Vec<_> =
-        advisories.iter().map(|advisory| format!("{} ({})", advisory.text, advisory.evidence)).collect();
-    with_words(outcome, &format!("worth knowing: {}", listed.join("; ")))
+    let line = |advisory: &&Advisory| {
+        let evidence: Vec<_> = advisory.evidence.split_whitespace().collect();
+        format!(
+            "\n- {}: {}",
+            advisory.text.trim_end_matches('.'),
+            first_part(&evidence.join(" "), EVIDENCE_CAP)
+        )
+    };
+    let listed: String = advisories.iter().take(MOST_ADVISED).map(line).collect();
+    let more = advisories.len().saturating_sub(MOST_ADVISED);
+    let more =
+        if more > 0 { format!("\n- and {more} more, in `punchlist log show last`") } else { String::new() };
+    with_message(outcome, &format!("{WORTH_KNOWING}{listed}{more}"))
 }
 
-/// Adds words for the person. A block tells only of what blocks.
-fn with_words(outcome: Outcome, more: &str) -> Outcome {
+/// Adds text for the person, unless the outcome is a block: that lists only what blocks.
+pub fn with_message(outcome: Outcome, more: &str) -> Outcome {
     match outcome.kind {
         OutcomeKind::Block => outcome,
-        OutcomeKind::Pass => Outcome::advise(outcome.cause, format!("let go; {more}")),
+        OutcomeKind::Pass => Outcome::advise(outcome.cause, more),
         OutcomeKind::Advise | OutcomeKind::CouldNotCheck => {
             Outcome { words: format!("{}; {more}", outcome.words), ..outcome }
         }
@@ -135,10 +152,10 @@ mod tests {
     fn what_was_disputed_before_is_told_and_never_holds() {
         let check = "disputed in this session: \"It is generated.\"".into();
         let finding = [Finding { check, ..candidate(Source::Facts) }];
-        let told = "disputed by the agent before, and not held again: [B] \"src/helper.rs\" (disputed in this session: \"It is generated.\")";
+        let told = "disputed by the agent before, so not blocked again: [B] \"src/helper.rs\" (disputed in this session: \"It is generated.\")";
         let late = |words: &str| could_not(Cause::AuditorTimeout, words);
         for (before, after) in [
-            (outcome(&[]), Outcome::advise(Cause::OnlyUnverified, format!("let go; {told}"))),
+            (outcome(&[]), Outcome::advise(Cause::OnlyUnverified, told)),
             (late("late"), late(&format!("late; {told}"))),
             (held(), held()),
         ] {
@@ -151,7 +168,7 @@ mod tests {
     fn advice_goes_along_and_never_holds() {
         let (text, evidence) = ("a branch was overwritten".into(), "git push --force".into());
         let advisory = Advisory { kind: AdvisoryKind::ForcePush, text, evidence };
-        let told = "let go; worth knowing: a branch was overwritten (git push --force)";
+        let told = "worth knowing:\n- a branch was overwritten: git push --force";
         for (before, after) in [(outcome(&[]), Outcome::advise(Cause::Clean, told)), (held(), held())] {
             assert_eq!(advised(before.clone(), &[&advisory]), after);
             assert_eq!(advised(before.clone(), &[]), before);

@@ -1,12 +1,13 @@
-//! The readers' part of an audit: the first proposes, the checks sort, the second tries to refute what would block.
-//! The second is asked only where something would block. Decides nothing but the status of each finding.
+//! The readers' part of an audit: the first proposes, the checks sort, and the second tries to
+//! refute whatever would block. It is only asked if something would. Decides nothing but the status
+//! of each finding.
 
 use super::AuditInput;
 use crate::config::{AuditConfig, UnrunChecks};
 use crate::evidence::Workspace;
 use crate::finding::{Advisory, AdvisoryKind, Category, Finding, Kind, SecondOpinion, Source, Status};
-use crate::readers::checks::{PathOnDisk, UNSURE, check};
 use crate::readers::prompt::{PromptError, SharedPrompt};
+use crate::readers::proposal_checks::{PathOnDisk, UNSURE, check};
 use crate::readers::{Answer, Prompt, Proposal, ReaderOutcome, ReaderRun, Readers, second};
 use crate::text::normalise::bare;
 
@@ -15,14 +16,14 @@ pub struct Reading {
     pub first: ReaderRun,
     pub second: Option<ReaderRun>,
     pub second_prompt: Option<Prompt>,
-    /// Every finding, those that were refuted too.
+    /// Every finding, refuted ones included.
     pub findings: Vec<Finding>,
-    /// What the first reader says that the person should know.
+    /// What the first reader wants the person to know.
     pub advisories: Vec<Advisory>,
 }
 
 impl Reading {
-    /// What is found where nobody is asked: what the disk proves by itself.
+    /// Returns what is found without asking a reader: what the disk proves by itself.
     pub fn without_readers(brief: &AuditInput, config: &AuditConfig, why: ReaderOutcome) -> Self {
         let mut findings = brief.facts.clone();
         config.ignore_in(&mut findings);
@@ -36,12 +37,13 @@ impl Reading {
     }
 }
 
-/// What an audit needs to know of the world beside its evidence.
+/// What an audit needs to know beside its evidence.
 #[derive(Clone, Copy)]
 pub struct Setting<'a> {
     pub workspace: &'a Workspace,
     pub config: &'a AuditConfig,
-    /// Whether a finding was disputed in this session before: it is not asked about again.
+    /// Whether a finding was disputed earlier in this session, in which case it is not asked about
+    /// again.
     pub is_disputed: &'a dyn Fn(&Finding) -> bool,
 }
 
@@ -55,7 +57,7 @@ pub fn read(
 ) -> Result<Reading, PromptError> {
     let mut reading = proposed(brief, shown, readers.ask(first_prompt), setting);
     let asked = asked_about(&reading.findings, setting);
-    // What kept the first from answering would keep the second too, for as long again.
+    // Whatever kept the first from answering would keep the second from it too, for just as long.
     let has_answered = matches!(reading.first.outcome, ReaderOutcome::Answered(_));
     if asked.is_empty() || !has_answered {
         return Ok(reading);
@@ -73,7 +75,8 @@ pub fn read(
     Ok(reading)
 }
 
-/// What the first reader's answer and the facts come to before the second reader has spoken.
+/// Returns the findings of the first reader's answer and the facts, before the second reader is
+/// asked.
 pub fn proposed(brief: &AuditInput, shown: &SharedPrompt, run: ReaderRun, setting: Setting<'_>) -> Reading {
     let answer = match &run.outcome {
         ReaderOutcome::Answered(json) => Answer::from_json(json).ok(),
@@ -107,7 +110,7 @@ pub fn proposed(brief: &AuditInput, shown: &SharedPrompt, run: ReaderRun, settin
     Reading { first: run, second: None, second_prompt: None, findings, advisories }
 }
 
-/// The facts, with the first reader's word on each: what it disputes does not hold.
+/// Returns the facts with the first reader's opinion of each; a disputed fact is dropped.
 fn judged_facts(brief: &AuditInput, answer: &Answer) -> Vec<Finding> {
     let with_opinion = |(at, fact): (usize, &Finding)| {
         let mut fact = fact.clone();
@@ -124,7 +127,7 @@ fn judged_facts(brief: &AuditInput, answer: &Answer) -> Vec<Finding> {
     brief.facts.iter().enumerate().map(with_opinion).collect()
 }
 
-/// Adds a finding, unless it says of a file what a fact says already.
+/// Adds a finding, unless a fact says the same about its file.
 fn add(findings: &mut Vec<Finding>, finding: Finding) {
     let same = findings.iter_mut().find(|known| {
         known.category == finding.category
@@ -153,8 +156,8 @@ pub fn look_at(workspace: &Workspace, path: &str) -> Option<PathOnDisk> {
     Some(PathOnDisk { name, state: workspace.state(place.as_ref()) })
 }
 
-/// Which findings the second reader is asked about: those that would hold and, where there are any, those of which the
-/// first reader was not sure and to which the checks have no other objection.
+/// Returns the findings that the second reader is asked about: those that would block and, if there
+/// are any, those the first reader was unsure of and the checks have no other objection to.
 pub fn asked_about(findings: &[Finding], setting: Setting<'_>) -> Vec<usize> {
     let would_hold =
         |finding: &Finding| setting.config.blocks_for(finding) && !(setting.is_disputed)(finding);

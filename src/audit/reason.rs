@@ -1,5 +1,5 @@
-//! Findings in words: the reason of a block, which becomes the agent's next prompt, and the line that the person
-//! sees. Must not say more than the findings do.
+//! Findings as text: the reason of a block, which becomes the agent's next prompt, and the line
+//! that the person sees. Must not say more than the findings do.
 
 use serde_json::{Value, json};
 
@@ -10,9 +10,19 @@ use crate::text::first_part;
 /// The person's switch, as named in every block.
 pub const SWITCH: &str = "`punchlist off` (logged and reported if the agent uses it)";
 
-/// How many findings are listed: a list of hundreds is nobody's next step.
+/// Returns the end of a block: where to find the rest, then two lines for the agent, each within
+/// what the client leaves of 80 columns. Gates with the same end share one.
+pub fn closing(decision: &str) -> String {
+    format!(
+        "Decision {decision}: `punchlist log show {decision}` has all of it.\n\
+         Fix what is listed, or say in your final message why it is wrong:\n\
+         either lets you go. `punchlist off` is for the person, and reported."
+    )
+}
+
+/// How many findings are listed: nobody works through a list of hundreds.
 const MOST_LISTED: usize = 20;
-/// How much is shown of each text of a finding, and of all findings together.
+/// How much of each text of a finding is shown, and of all findings together.
 const MAX_OF_TEXT: usize = 400;
 const MAX_OF_ALL: usize = 12_000;
 
@@ -43,8 +53,8 @@ fn short(text: &str) -> String {
     first_part(text, MAX_OF_TEXT)
 }
 
-/// The reason of a block; `decision` is its id. A template of the person's own that can't be rendered gives way to the
-/// built-in one.
+/// Returns the reason of a block; `decision` is its id. If the person's own template can't be
+/// rendered, the built-in one is used.
 pub fn reason(template: &str, decision: &str, confirmed: &[&Finding], unverified: &[&Finding]) -> String {
     let (listed, not_verified) = (lines(confirmed), lines(unverified));
     let fill = |template: &str| {
@@ -58,6 +68,7 @@ pub fn reason(template: &str, decision: &str, confirmed: &[&Finding], unverified
                 "unverified": not_verified,
                 "more": confirmed.len() - listed.len(),
                 "switch": SWITCH,
+                "closing": closing(decision),
             }),
         )
     };
@@ -65,20 +76,16 @@ pub fn reason(template: &str, decision: &str, confirmed: &[&Finding], unverified
     text.trim().to_owned()
 }
 
-/// How many findings are in a line.
+/// How many findings fit on a line.
 const MOST_IN_LINE: usize = 8;
 
-/// Findings in one line, for the person.
+/// Returns the findings on one line, for the person.
 pub fn one_line(findings: &[&Finding]) -> String {
     let mut said: Vec<_> = findings
         .iter()
         .take(MOST_IN_LINE)
         .map(|finding| {
-            let subject = if finding.claim.is_empty() {
-                finding.path.as_deref().unwrap_or(&finding.why)
-            } else {
-                &finding.claim
-            };
+            let subject = finding.subject();
             let is_explained = matches!(finding.status, Status::CannotVerify | Status::Ignored);
             let why = if is_explained { &finding.check } else { &finding.why };
             format!("[{}] \"{}\" ({})", finding.category.name(), short(subject), short(why))
@@ -107,30 +114,37 @@ mod tests {
     }
 
     const ONE: &str = "\
-Punchlist checked this stop against the plan, the session and the disk. 1 finding is confirmed:
+punchlist holds this stop for 1 finding:
 
-1. [A] claimed done, and not so
-   words: \"Create `beta.txt`\"
-   path: beta.txt
-   found: there is no beta.txt
-   settle: create it, or untick the step
+1. [A] claimed done, and not so: beta.txt
+   \"Create `beta.txt`\"
+   there is no beta.txt
+   To settle: create it, or untick the step
 
-Two ways on: fix what is listed, in the files or in the plan; or, where a finding is wrong, say plainly why in your final message: it is then not held against you again in this session. Either way the next stop goes through.
-The person can switch this gate off with `punchlist off` (logged and reported if the agent uses it).";
+Decision k3f92m7q1x: `punchlist log show k3f92m7q1x` has all of it.
+Fix what is listed, or say in your final message why it is wrong:
+either lets you go. `punchlist off` is for the person, and reported.";
+
+    #[test]
+    fn no_line_of_ours_is_wider_than_the_client_has_room_for() {
+        // 80 columns, less the five by which the client moves a block to the right.
+        assert!(ONE.lines().all(|line| line.len() <= 75), "{ONE}");
+    }
 
     #[test]
     fn a_reason_is_short_and_whole() {
-        assert_eq!(reason(REASON, "k3f9", &[&finding(Status::Confirmed)], &[]), ONE);
+        assert_eq!(reason(REASON, "k3f92m7q1x", &[&finding(Status::Confirmed)], &[]), ONE);
     }
 
     #[test]
     fn a_long_list_is_cut_and_says_so() {
         let found = finding(Status::Confirmed);
         let text = reason(REASON, "k3f9", &[&found; 25], &[]);
-        assert!(text.contains("25 findings are confirmed:") && text.contains("\n20. [A]"), "{text}");
+        assert!(text.starts_with("punchlist holds this stop for 25 findings:\n\n1. [A]"), "{text}");
         assert!(
-            !text.contains("\n21. ")
-                && text.contains("\n\n… and 5 more, in `punchlist log show k3f9`.\n\nTwo ways on"),
+            text.contains("\n20. [A]")
+                && !text.contains("\n21. ")
+                && text.contains("\n\n… and 5 more\n\nDecision"),
             "{text}"
         );
     }
@@ -142,11 +156,8 @@ The person can switch this gate off with `punchlist off` (logged and reported if
         long.why = "b ".repeat(8_000);
         let text = reason(REASON, "k3f9", &[&long; 30], &[&long; 30]);
         assert!(text.len() < 28_000, "{}", text.len());
-        let listed = text.matches("\n   words: ").count();
-        assert!(
-            text.contains(&format!("… and {} more, in `punchlist log show k3f9`.", 30 - listed)),
-            "{text}"
-        );
+        let listed = text.matches("\n   To settle: ").count();
+        assert!(text.contains(&format!("… and {} more\n", 30 - listed)), "{text}");
         let line = one_line(&[&long; 30]);
         assert!(line.len() < 8_000 && line.ends_with("; and 22 more"), "{line}");
     }
@@ -155,20 +166,22 @@ The person can switch this gate off with `punchlist off` (logged and reported if
     fn what_could_not_be_verified_stands_apart() {
         let text = reason(REASON, "k3f9", &[&finding(Status::Confirmed)], &[&finding(Status::CannotVerify)]);
         assert!(
-            text.contains("step\n\nNot verified, for you to judge (these did not hold the stop):\n- [A] Create `beta.txt`: remote\n\nTwo ways on"),
+            text.contains(
+                "step\n\nNot verified, and not held for:\n- [A] Create `beta.txt`: remote\n\nDecision"
+            ),
             "{text}"
         );
     }
 
     #[test]
     fn a_template_that_can_not_be_filled_in_gives_way_to_the_built_in_one() {
-        assert_eq!(reason("{% for x in %}", "k3f9", &[&finding(Status::Confirmed)], &[]), ONE);
+        assert_eq!(reason("{% for x in %}", "k3f92m7q1x", &[&finding(Status::Confirmed)], &[]), ONE);
     }
 
     #[test]
     fn words_from_the_workspace_are_not_read_as_a_template() {
         let mut hostile = finding(Status::Confirmed);
         hostile.claim = "{{ switch }} {% raw %}".into();
-        assert!(reason(REASON, "k3f9", &[&hostile], &[]).contains("words: \"{{ switch }} {% raw %}\""));
+        assert!(reason(REASON, "k3f9", &[&hostile], &[]).contains("\n   \"{{ switch }} {% raw %}\"\n"));
     }
 }

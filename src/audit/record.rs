@@ -1,5 +1,6 @@
-//! What the log has of an audit: plan, files, transcript and readers as records, and a snapshot of the
-//! evidence for people. Pure. The evidence is masked already; a snapshot is no longer than a megabyte.
+//! The log's record of an audit: plan, files, transcript and readers, and a snapshot of the
+//! evidence for people. Pure. The evidence is masked already; a snapshot is no longer than a
+//! megabyte.
 
 use std::path::Path;
 
@@ -30,7 +31,7 @@ pub fn plan_record(plan: &Plan) -> PlanRecord {
         path: plan.path.clone(),
         steps: plan.steps.len(),
         ticked: plan.steps.iter().filter(|step| step.mark == Mark::Ticked).count(),
-        dropped: plan.removed_steps().len(),
+        dropped: plan.removed.len(),
     }
 }
 
@@ -60,17 +61,17 @@ pub fn file_record(file: &FileEvidence) -> FileRecord {
     }
 }
 
-/// How much is kept of one ask, one step, and the final message.
+/// How much is kept of an ask, a step, and the final message.
 const ASK_CAP: usize = 8 << 10;
 const STEP_CAP: usize = 1 << 10;
 const MESSAGE_CAP: usize = 64 << 10;
-/// How many asks, the newest, and steps, the first.
+/// How many asks (the newest) and steps (the first) are kept.
 const MOST_ASKS: usize = 100;
 const MOST_STEPS: usize = 400;
-/// How much is kept of all files together, and what is tried where that does not fit: white space and control
-/// characters grow when they are written down.
+/// How much is kept of all files together, and what is tried if that does not fit: white space and
+/// control characters grow when they are encoded.
 const FILES: [usize; 4] = [500 << 10, 200 << 10, 50 << 10, 0];
-/// The most that a scene may take when it is written down.
+/// The most that an encoded snapshot may take.
 const MOST_BYTES: usize = 1 << 20;
 
 pub fn snapshot_of(evidence: &Evidence) -> Snapshot {
@@ -89,9 +90,8 @@ fn without_files(evidence: &Evidence) -> Snapshot {
     let newest = &asks[asks.len().saturating_sub(MOST_ASKS)..];
     let plan = evidence.plan.iter();
     let steps = plan.flat_map(|plan| {
-        let written = plan.steps.iter().map(|step| seen(step, None));
-        let gone = plan.removed_steps().into_iter().map(|step| seen(&step, Some("dropped")));
-        written.chain(gone.collect::<Vec<_>>())
+        let written = plan.steps.iter().map(|step| step_snapshot(step, None));
+        written.chain(plan.removed.iter().map(|step| step_snapshot(step, Some("dropped"))))
     });
     Snapshot {
         asks: newest.iter().map(|ask| first_part(&ask.text, ASK_CAP)).collect(),
@@ -101,7 +101,7 @@ fn without_files(evidence: &Evidence) -> Snapshot {
     }
 }
 
-fn seen(step: &Step, state: Option<&str>) -> StepSnapshot {
+fn step_snapshot(step: &Step, state: Option<&str>) -> StepSnapshot {
     let by_mark = match step.mark {
         Mark::Ticked => "ticked",
         Mark::Abandoned => "dropped",

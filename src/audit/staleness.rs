@@ -1,6 +1,6 @@
-//! Whether the findings of a background audit still hold when it ends: files may have changed and the session
-//! may have gone on meanwhile. Must not take rows for news that the client writes late: they belong to the stop
-//! that was audited.
+//! Whether the findings of a background audit still hold when it ends: files may have changed and
+//! the session may have gone on meanwhile. Rows that the client writes late belong to the audited
+//! stop and must not count as progress.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,13 +20,13 @@ use crate::files::open_regular;
 use crate::finding::{Finding, Status};
 use crate::session::builder::{Role, SessionBuilder};
 
-/// How much of what was added to a transcript is read: a prompt or a call stands near its start.
+/// How much of what was added to a transcript is read: a prompt or a call is near its start.
 const ADDED_CAP: u64 = 8 << 20;
 
-/// The length and the time of the last change of a file; `None` where there is none.
+/// The length and modification time of a file; `None` if it does not exist.
 pub type Stamp = Option<(u64, Option<SystemTime>)>;
 
-/// The stamps of the files that findings may name, and of the plan.
+/// The stamps of the plan and of the files that findings may name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamps(BTreeMap<String, Stamp>);
 
@@ -39,7 +39,7 @@ impl Stamps {
         Self(names.map(|name| (name.clone(), stamp(workspace, name))).collect())
     }
 
-    /// The names of the files that have changed since.
+    /// Returns the names of the files that have changed since.
     pub fn changed(&self, workspace: &Workspace) -> Vec<&str> {
         let is_changed = |(name, then): &(&String, &Stamp)| stamp(workspace, name) != **then;
         self.0.iter().filter(is_changed).map(|(name, _)| name.as_str()).collect()
@@ -51,8 +51,8 @@ fn stamp(workspace: &Workspace, name: &str) -> Stamp {
     Some((meta.len(), meta.modified().ok()))
 }
 
-/// Marks the confirmed findings on files that have changed as not verifiable. Returns the other findings, and the
-/// files that have changed. All findings rest on the plan.
+/// Marks the confirmed findings on files that have changed as not verifiable. Returns the other
+/// findings, and the files that have changed. All findings rest on the plan.
 pub fn drop_stale(
     findings: &mut [Finding],
     changed: &[&str],
@@ -76,7 +76,7 @@ pub fn drop_stale(
     (current, stale)
 }
 
-/// What a session may have done since its stop. The first is the plainest, and is what the log says.
+/// What a session may have done since its stop. The log reports the first, which is the plainest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, EnumMessage)]
 pub enum Progress {
     #[strum(message = "the client has gone on to another session")]
@@ -96,7 +96,7 @@ pub struct TranscriptMark {
 }
 
 impl TranscriptMark {
-    /// The transcript of the agent that stopped, as long as it is now.
+    /// Returns the transcript of the agent that stopped, with its current length.
     pub fn now(input: &HookInput) -> Option<Self> {
         let path = input.own_transcript()?.to_path_buf();
         let bytes = fs::metadata(&path).map_or(0, |meta| meta.len());
@@ -112,7 +112,7 @@ pub fn progress_since(
 ) -> Option<Progress> {
     let role = if input.event == Event::SubagentStop { Role::Subagent } else { Role::Main };
     let added = mark.and_then(|mark| added_to(mark, role, stopped_ms).ok()).unwrap_or_default();
-    // Under `-p` the client waits for us, and calls itself busy.
+    // Under `-p` the client waits for us, and reports itself as busy.
     let open = open_session(env).filter(|open| open.is_interactive);
     let has_left =
         open.as_ref().is_some_and(|open| input.session_id.as_ref().is_some_and(|own| *own != open.session));
@@ -121,12 +121,12 @@ pub fn progress_since(
     added.into_iter().chain(open.into_iter().flatten()).min()
 }
 
-/// What was added to the transcript. Rows of the turn that was audited come late, and its prompt may even stand
-/// behind rows that were made after the stop (seen in 2.1.221): the time of each row counts.
+/// Returns what was added to the transcript. Rows of the audited turn arrive late, and its prompt
+/// may even follow rows written after the stop (seen in 2.1.221), so the time of each row counts.
 fn added_to(mark: &TranscriptMark, role: Role, stopped_ms: i64) -> io::Result<Vec<Progress>> {
     let mut builder = SessionBuilder::new(role);
     let mut file = open_regular(&mark.path)?;
-    // A line that was half written then is not JSON from here on: it was made before.
+    // A line that was half written at that point is not JSON from here on, and is older anyway.
     file.seek(SeekFrom::Start(mark.bytes))?;
     for line in BufReader::new(file.take(ADDED_CAP)).split(b'\n') {
         row::rows_of(String::from_utf8_lossy(&line?).as_bytes(), |row| {

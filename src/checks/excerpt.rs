@@ -1,5 +1,5 @@
-//! The lines of a program's output that matter, errors first. Pure. Must not return more than an agent reads, nor
-//! characters that control a terminal.
+//! The lines of a program's output that matter, errors first. Pure. Must not return more than an
+//! agent reads, nor characters that control a terminal.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,8 @@ fn tells_of_an_error(line: &str) -> bool {
     ERRORS.iter().any(|word| line.contains(word)) && !NO_ERRORS.iter().any(|word| line.contains(word))
 }
 
-/// The part that matters, in the order in which it was printed, with `…` where something was left out.
+/// The part that matters, in the order in which it was printed, with `…` where something was left
+/// out.
 pub(super) fn excerpt(output: &str) -> String {
     let output = without_escapes(output);
     let lines: Vec<&str> = output.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();

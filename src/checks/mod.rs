@@ -3,6 +3,8 @@
 //! `gates::checks` runs them.
 
 mod excerpt;
+pub mod hold;
+pub mod windows;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,10 +16,11 @@ use crate::config::CheckConfig;
 use crate::globs;
 use crate::ids::ContentId;
 use crate::redact::mask;
+use crate::text::counted;
 use excerpt::excerpt;
 
-/// Touched files by their names in the workspace, each with its length and the time of its last change; `None` for
-/// one that is gone.
+/// Touched files by their names in the workspace, each with its length and the time of its last
+/// change; `None` for one that is gone.
 pub type Touched = BTreeMap<String, Option<(u64, u128)>>;
 
 /// What a check passed on: a hash of its command and of the files that it cares about.
@@ -31,6 +34,8 @@ pub enum NotDue {
     NothingTouched,
     /// It passed, and nothing of that was touched since.
     PassedAlready,
+    /// The session was let go with it, and has done nothing since.
+    LetGo,
 }
 
 /// Returns what a check would pass on if it ran now, or why it is not due.
@@ -110,7 +115,7 @@ impl Ran {
             )),
             Ending::Flooded => Verdict::CouldNotRun("it prints without end".to_owned()),
             Ending::Interrupted(signal) => Verdict::CouldNotRun(format!("ended by {signal}")),
-            Ending::Unwanted => Verdict::CouldNotRun("nobody wants to know any more".to_owned()),
+            Ending::Unwanted => Verdict::CouldNotRun("cancelled: a newer stop took over".to_owned()),
             Ending::NotStarted(error) => Verdict::CouldNotRun(format!("it could not be started: {error}")),
         };
         Self { name: check.name.clone(), run: check.run.clone(), verdict, took: ended.duration }
@@ -121,8 +126,8 @@ fn seconds(time: Duration) -> String {
     format!("{} s", time.as_secs().max(1))
 }
 
-/// The reason of a block by the checks that failed.
-pub fn reason(ran: &[Ran], switch: &str) -> Option<String> {
+/// The reason of a block by the checks that failed; `closing` is how it ends.
+pub fn reason(ran: &[Ran], closing: &str) -> Option<String> {
     let mut text = String::new();
     let mut count = 0;
     for ran in ran {
@@ -136,15 +141,8 @@ pub fn reason(ran: &[Ran], switch: &str) -> Option<String> {
             output.lines().for_each(|line| text.push_str(&format!("   | {line}\n")));
         }
     }
-    let fails = if count == 1 { "A check of this project fails" } else { "Checks of this project fail" };
-    (count > 0).then(|| {
-        format!(
-            "{fails} on what the session left on disk:\n{text}\n\
-             Mend what is wrong and run the command yourself to see that it passes; where the check itself is wrong, say plainly why in \
-             your final message. Either way the next stop goes through.\n\
-             The person can switch this gate off with {switch}."
-        )
-    })
+    let checks = counted(count, "check that fails", "checks that fail");
+    (count > 0).then(|| format!("punchlist holds this stop for {checks}:\n{text}\n{closing}"))
 }
 
 /// What the person is told of the checks that could not be run.
@@ -213,12 +211,9 @@ mod tests {
     fn a_failure_names_the_command_its_exit_code_and_what_matters() {
         let failed = ran(Ending::Exited(2), "1 passed", "error: b is wrong\n");
         assert_eq!(
-            reason(&[ran(Ending::Exited(0), "", ""), failed], "`punchlist off`").expect("a reason"),
-            "A check of this project fails on what the session left on disk:\n\n\
-             1. test: `make test` ended with exit code 2:\n   | 1 passed\n   | error: b is wrong\n\n\
-             Mend what is wrong and run the command yourself to see that it passes; where the check itself is wrong, say \
-             plainly why in your final message. Either way the next stop goes through.\n\
-             The person can switch this gate off with `punchlist off`."
+            reason(&[ran(Ending::Exited(0), "", ""), failed], "Fix it.").expect("a reason"),
+            "punchlist holds this stop for 1 check that fails:\n\n\
+             1. test: `make test` ended with exit code 2:\n   | 1 passed\n   | error: b is wrong\n\nFix it."
         );
         let silent = reason(&[ran(Ending::Exited(1), "", "")], "x").expect("a reason");
         assert!(

@@ -36,8 +36,8 @@ use super::descendants::Running;
 use super::pipes::PipeEnds;
 use super::{Job, supervisor};
 
-/// The last wait, for a leader that was killed. It takes microseconds, unless the process is stuck
-/// inside the kernel (a hung disk), where nothing ends it.
+/// How long to wait for a killed leader. It takes microseconds, unless the process is stuck inside
+/// the kernel (a hung disk), where nothing ends it.
 const REAP: Duration = Duration::from_secs(1);
 
 /// How often the leader is polled without a `SIGCHLD`. A process inherits its signal mask, so our
@@ -49,14 +49,14 @@ const POLL: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Group {
     child: Box<dyn ChildWrapper>,
-    /// Whether the leader was not reaped yet, so that nobody else can have the group's id.
+    /// Whether the leader was not reaped yet, so that its group's id can't belong to anybody else.
     is_pinned: bool,
     #[cfg(unix)]
     leader: Pid,
-    /// Wakes us at the exit of any child; `waitid` says whether it was this one.
+    /// Wakes us when any child exits; `waitid` tells whether it was this one.
     #[cfg(unix)]
     sigchld: SignalStream,
-    /// Dropped when the leader was reaped: then whoever left the group is ended, too.
+    /// Dropped when the leader is reaped, which also ends processes that left the group.
     running: Option<Running>,
 }
 
@@ -65,7 +65,7 @@ impl Group {
     pub(super) fn spawn(job: &Job) -> io::Result<Self> {
         let running = Running::new();
         let mark = supervisor::mark();
-        // Before the start, so that no exit can be missed.
+        // Before the start, so that no exit is missed.
         #[cfg(unix)]
         let sigchld = signal(SignalKind::child())?;
 
@@ -129,7 +129,7 @@ impl Group {
                 Ok(Some(_)) => return,
                 Ok(None) => {}
                 Err(rustix::io::Errno::INTR) => continue,
-                // ECHILD: other code reaped it, and the id may belong to a stranger by now.
+                // ECHILD: other code reaped it, and the id may already belong to another process.
                 Err(_) => {
                     self.is_pinned = false;
                     return;
@@ -150,24 +150,24 @@ impl Group {
         let _ = self.child.inner_mut().wait().await;
     }
 
-    /// Sends `SIGTERM` to the group. Returns false where that is impossible, and so no grace is
-    /// worth waiting for.
+    /// Sends `SIGTERM` to the group. Returns false if that is impossible, so that there is no point
+    /// in a grace period.
     #[cfg(unix)]
     pub(super) fn terminate(&mut self) -> bool {
         self.is_pinned && self.child.signal(Signal::TERM.as_raw()).is_ok()
     }
 
-    /// Windows has no such request.
+    /// Windows has no equivalent of `SIGTERM`.
     #[cfg(not(unix))]
     #[expect(clippy::unused_self, reason = "the same call as on Unix")]
     pub(super) fn terminate(&mut self) -> bool {
         false
     }
 
-    /// Kills the group, reaps its leader, then ends whoever left the group.
+    /// Kills the group, reaps its leader, then ends the processes that left the group.
     pub(super) async fn finish(&mut self) -> io::Result<ExitStatus> {
         self.kill();
-        // Before the wait and not after it: this future can be dropped in between.
+        // Before the wait, not after it: this future can be dropped in between.
         self.is_pinned = false;
         let status = match timeout(REAP, self.child.inner_mut().wait()).await {
             Ok(status) => status,
@@ -177,15 +177,15 @@ impl Group {
         status
     }
 
-    /// Sends the one `SIGKILL`, if the group's id is still its own.
+    /// Sends the one `SIGKILL`, if the group's id is still ours.
     fn kill(&mut self) {
         if !self.is_pinned {
             return;
         }
         // An error means that no process is left (ESRCH; EPERM on macOS for a group of zombies), or
-        // none that we may kill. Neither leaves anything to do.
+        // none that we may kill. Either way there is nothing left to do.
         let _ = self.child.start_kill();
-        // The leader by its own id, too: it may have moved to another group.
+        // Kill the leader by its own id, too: it may have moved to another group.
         let _ = self.child.inner_mut().start_kill();
     }
 }

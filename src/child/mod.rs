@@ -1,55 +1,63 @@
 //! Runs one program in a process group of its own, under one deadline. Must not decide what an
-//! ending means: that is the caller's.
+//! ending means: that is the caller's job.
 //!
 //! - Every process of the group gets `SIGKILL` before the call returns, whatever ends it: the
 //!   program's own exit, the deadline, too much output, a signal to us, a panic, a dropped future.
-//!   In a process that is [supervised](supervise), on Linux, so does every process that left the group.
-//!   On Unix two things are beyond that: a `SIGKILL` to us, after which the supervisor or the next stop
-//!   does it, and `panic = "abort"`, so the profile has to unwind.
-//! - It returns when the program exits, not when its pipes close: a grandchild that holds them,
-//!   even from a session of its own, costs `DRAIN` at most.
+//!   In a process that is [supervised](supervise), on Linux, so does every process that left the
+//!   group. On Unix two things are beyond that: a `SIGKILL` to us, after which the supervisor or
+//!   the next stop does it, and `panic = "abort"`, so the profile has to unwind.
+//! - It returns when the program exits, not when its pipes close: a grandchild that keeps them
+//!   open, even from a session of its own, costs `DRAIN` at most.
 //! - It returns by the deadline + the grace + `DRAIN` (+ `group::REAP` where even `SIGKILL` does
 //!   not work).
 //! - The program never gets our own stdout or stderr: the client ignores a hook's block while any
 //!   descendant of the hook still has them open.
 //!
 //! **Signals.** The first run takes over `SIGTERM`, `SIGINT`, `SIGHUP` and `SIGCHLD` for the rest
-//! of the process, since tokio never removes a handler. A signal that arrives while no program runs is
-//! remembered ([`interrupted`]), and no program is started after it.
+//! of the process, since tokio never removes a handler. A signal that arrives while no program runs
+//! is recorded ([`interrupted`]), and no program is started after it.
 //!
-//! `group` has the process group, `descendants` those who left it, `pipes` the three pipes, `signals` the
-//! signals to ourselves, `supervisor` what a killed process leaves. Here is their order, and the pure
-//! functions that name the ending.
+//! `group` has the process group, `descendants` the processes that left it, `processes` what
+//! `/proc` shows of them, `pipes` the three pipes, `signals` the signals to ourselves, and
+//! `supervisor` the cleanup after a process that was killed. This file has the order of events, and
+//! the pure functions that name the ending.
+//! `apart` starts what deliberately outlives this process.
 
+mod apart;
 mod descendants;
 mod group;
 mod pipes;
+#[cfg_attr(not(target_os = "linux"), path = "processes_elsewhere.rs")]
+mod processes;
 mod signals;
 mod supervisor;
 
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use tokio::time::{sleep, timeout};
 
+pub use self::apart::start_apart;
 use self::group::Group;
 use self::pipes::{Pipes, PumpEnd};
+#[cfg(target_os = "linux")]
+pub use self::processes::{has_variable, start_time};
 pub use self::signals::{interrupted, watch_interrupts, when_overdue};
 pub use self::supervisor::{finish, supervise, sweep, temp_folder, wait_and_sweep};
 
-/// The argument with which this program is the supervisor of another.
+/// The argument that makes this program the supervisor of another.
 pub const SUPERVISE: &str = "supervise";
 
-/// Between `SIGTERM` and `SIGKILL`. The client leaves two seconds between the two that it sends us,
-/// and a sealed client has nothing to save.
+/// The time between `SIGTERM` and `SIGKILL`. The client leaves two seconds between the two that it
+/// sends us, and a sealed client has nothing to save.
 const GRACE: Duration = Duration::from_millis(250);
 
 /// How long the pipes may stay open after the group is killed. What the program wrote before its
-/// exit is in the kernel's buffer already, so this only bounds a process that left the group and
-/// holds them.
+/// exit is already in the kernel's buffer, so this only limits a process that left the group and
+/// keeps them open.
 const DRAIN: Duration = Duration::from_millis(100);
 
 const WANTED_INTERVAL: Duration = Duration::from_millis(100);
@@ -61,18 +69,40 @@ pub struct Job {
     pub program: PathBuf,
     pub args: Vec<OsString>,
     pub cwd: PathBuf,
-    /// Variables to set on top of our own environment. Wins over `env_unset`.
+    /// Variables to set on top of our own environment. Takes precedence over `env_unset`.
     pub env_set: Vec<(OsString, OsString)>,
-    /// Variables of ours that it must not see.
+    /// Variables of ours to remove.
     pub env_unset: Vec<OsString>,
     /// All of its stdin. It need not read it.
     pub stdin: Vec<u8>,
-    /// From the call on, so that it includes the start.
+    /// Measured from the call, so it includes the start.
     pub deadline: Duration,
     /// More bytes on stdout are [`Ending::Flooded`].
     pub stdout_cap: usize,
     /// More bytes on stderr are dropped.
     pub stderr_cap: usize,
+}
+
+/// How much of a command line's output is kept.
+const OUTPUT_CAP: usize = 16 << 20;
+
+impl Job {
+    /// Returns a job that runs a command line in a folder, in the platform's shell, with empty
+    /// stdin.
+    pub fn of_line(line: &str, cwd: &Path, deadline: Duration) -> Self {
+        let (program, args) = shell(line);
+        Self {
+            program,
+            args,
+            cwd: cwd.to_path_buf(),
+            env_set: Vec::new(),
+            env_unset: Vec::new(),
+            stdin: Vec::new(),
+            deadline,
+            stdout_cap: OUTPUT_CAP,
+            stderr_cap: OUTPUT_CAP,
+        }
+    }
 }
 
 /// Returns the program and the arguments that run a command line in the platform's shell.
@@ -85,11 +115,11 @@ pub fn shell(line: &str) -> (PathBuf, Vec<OsString>) {
     (program, vec![flag.into(), line.into()])
 }
 
-/// How a [`Job`] ended, and what it printed until then.
+/// How a [`Job`] ended, and what it printed.
 #[derive(Debug)]
 pub struct Ended {
     pub how: Ending,
-    /// Stdout up to the cap; all of it after [`Ending::Exited`].
+    /// Stdout up to the cap; complete after [`Ending::Exited`].
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
     pub duration: Duration,
@@ -99,10 +129,10 @@ pub struct Ended {
 #[derive(Debug)]
 pub enum Ending {
     Exited(i32),
-    /// A signal killed it that we did not send.
+    /// It was killed by a signal that we did not send.
     Signaled(i32),
     TimedOut,
-    /// We got this signal before it ended, or before it was started (`"SIGTERM"`, `"SIGINT"`, `"SIGHUP"`).
+    /// We got this signal before it ended or was started (`"SIGTERM"`, `"SIGINT"`, `"SIGHUP"`).
     Interrupted(&'static str),
     /// It wrote more to stdout than the job allows.
     Flooded,
@@ -113,22 +143,22 @@ pub enum Ending {
     NotStarted(io::Error),
 }
 
-/// Runs a job to its end. For callers without an async runtime; panics inside of one, where
+/// Runs a job to its end. For callers without an async runtime; panics inside one, where
 /// [`run_async`] is the way.
 #[must_use]
 pub fn run(job: Job) -> Ended {
     block_on(job, GRACE, |_| (), std::future::pending())
 }
 
-/// Like [`run`], and ends the program when `is_wanted` returns false. That is called at the start
+/// Like [`run`], but ends the program when `is_wanted` returns false. That is called at the start
 /// and ten times a second on this thread, so it must be quick.
 #[must_use]
 pub fn run_while(job: Job, is_wanted: &dyn Fn() -> bool) -> Ended {
     block_on(job, GRACE, |_| (), until_unwanted(is_wanted))
 }
 
-/// Like [`run_while`] for a program that has something to save: it gets `grace` between `SIGTERM`
-/// and `SIGKILL`. `on_start` is given its process id.
+/// Like [`run_while`], for a program that has something to save: it gets `grace` between `SIGTERM`
+/// and `SIGKILL`. `on_start` receives its process id.
 #[must_use]
 pub fn run_with_grace(
     job: Job,
@@ -199,8 +229,8 @@ async fn run_until(
     unwanted: impl Future<Output = ()>,
 ) -> Ended {
     let started = Instant::now();
-    // The handlers come before the child: else a signal in between would end us and leave the child
-    // running.
+    // Install the handlers before starting the child: otherwise a signal in between would end us
+    // and leave the child running.
     let raised = match signals::listen() {
         Ok(raised) => raised,
         Err(error) => return Ended::not_started(error, started),
@@ -219,7 +249,7 @@ async fn run_until(
     let left = job.deadline.saturating_sub(started.elapsed());
 
     // Biased, with `pump` last: a program that writes without a pause can use up tokio's budget for
-    // this poll, and whatever is polled after that reports "pending", timers included.
+    // this poll, and whatever is polled after it reports "pending", timers included.
     let cause = tokio::select! {
         biased;
         name = signals::raised(raised) => Cause::Interrupt(name),
@@ -240,8 +270,8 @@ async fn run_until(
     let status = group.finish().await;
 
     pipes.close_stdin();
-    // The rest of what was written before the exit. A timeout is fine: then another process holds
-    // the pipes.
+    // Read the rest of what was written before the exit. A timeout is fine: it means that another
+    // process keeps the pipes open.
     let _ = timeout(DRAIN, pipes.pump()).await;
 
     Ended {
@@ -263,7 +293,8 @@ enum Cause {
 }
 
 impl Cause {
-    /// Whether the group gets `SIGTERM` first. A flood does not: it would go on during the grace.
+    /// Returns whether the group gets `SIGTERM` first. A flood does not: it would go on during the
+    /// grace.
     fn gets_grace(self) -> bool {
         match self {
             Cause::Deadline | Cause::Unwanted | Cause::Interrupt(_) => true,
@@ -272,7 +303,7 @@ impl Cause {
     }
 }
 
-/// Names the ending. Where we ended the program, its exit status means nothing.
+/// Names the ending. If we ended the program, its exit status means nothing.
 fn ending(cause: Cause, status: io::Result<ExitStatus>, over_cap: bool) -> Ending {
     match (cause, status) {
         (Cause::Interrupt(name), _) => Ending::Interrupted(name),
@@ -293,7 +324,7 @@ fn own_ending(status: ExitStatus) -> Ending {
     match (status.code(), status.signal()) {
         (Some(code), _) => Ending::Exited(code),
         (None, Some(signal)) => Ending::Signaled(signal),
-        // Stopped or continued: `waitid` is not asked for those.
+        // Stopped or continued: `waitid` does not ask for those.
         (None, None) => Ending::NotStarted(io::Error::other(format!("not an ending: {status}"))),
     }
 }
@@ -311,7 +342,7 @@ impl Ended {
         Self::nothing(Ending::NotStarted(error), started)
     }
 
-    /// It never ran.
+    /// Returns the result of a job that never ran.
     fn nothing(how: Ending, started: Instant) -> Self {
         Ended { how, stdout: Vec::new(), stderr: Vec::new(), duration: started.elapsed() }
     }

@@ -4,13 +4,13 @@
 //! All three are served together. A child that writes a lot before it reads, or that reads nothing,
 //! would otherwise fill one pipe and block, and we would wait for another.
 //!
-//! An error on a pipe counts as its end: all it can mean is that the other side is gone, and the
-//! exit status says why.
+//! An error on a pipe counts as its end: it can only mean that the other side is gone, and the exit
+//! status says why.
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
-/// A Linux pipe's capacity: one read empties it.
+/// The capacity of a Linux pipe, so that one read empties it.
 const CHUNK: usize = 64 * 1024;
 
 pub(super) type PipeEnds = (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>);
@@ -39,7 +39,7 @@ impl Pipes {
         stderr_cap: usize,
     ) -> Self {
         Self {
-            // Without input the pipe is dropped here, and the child reads an end of file.
+            // Without input the pipe is dropped here, and the child sees the end of its stdin.
             stdin: StdinWriter { pipe: stdin.filter(|_| !input.is_empty()), bytes: input, sent: 0 },
             stdout: CappedReader::new(stdout, stdout_cap),
             stderr: CappedReader::new(stderr, stderr_cap),
@@ -74,8 +74,8 @@ struct StdinWriter {
 }
 
 impl StdinWriter {
-    /// Writes once. Closes the pipe after the last byte, which is the child's end of file, and at
-    /// an error: a child may stop reading (EPIPE).
+    /// Writes once. Closes the pipe after the last byte, so that the child sees the end of its
+    /// input, and at an error: a child may stop reading (EPIPE).
     async fn write(&mut self) {
         let Some(pipe) = &mut self.pipe else { return };
         match pipe.write(&self.bytes[self.sent..]).await {
@@ -88,8 +88,8 @@ impl StdinWriter {
     }
 }
 
-/// Reads to the end and stores the first `cap` bytes. What is beyond them is read and dropped, so
-/// that the child does not block on a full pipe.
+/// Reads to the end and stores the first `cap` bytes. The rest is read and dropped, so that the
+/// child does not block on a full pipe.
 #[derive(Debug)]
 pub(super) struct CappedReader<R> {
     pipe: Option<R>,

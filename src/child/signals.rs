@@ -1,17 +1,18 @@
-//! The signals that ask this process to end: one listener from the first child to the process's end, so
-//! that none is lost between two children. Must not act on a signal, but for the one thing that it was
-//! told to do where nobody else does ([`when_overdue`]).
+//! The signals that ask this process to end: one listener from the first child to the end of the
+//! process, so that none is lost between two children. Must not act on a signal, except for the one
+//! action set by [`when_overdue`].
 
 use std::io;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError, mpsc};
 use std::time::Duration;
 
+use tokio::runtime::Runtime;
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-/// The first signal's name, once there was one.
+/// The name of the first signal, once there was one.
 type Raised = watch::Receiver<Option<&'static str>>;
 
 static LISTENER: OnceLock<Raised> = OnceLock::new();
@@ -20,12 +21,12 @@ type LastAct = Box<dyn FnOnce(&'static str) + Send>;
 
 static LAST_ACT: Mutex<Option<LastAct>> = Mutex::new(None);
 
-/// How long the process may take to end by itself after a signal. The client sends `SIGKILL` two seconds
-/// after `SIGTERM`.
+/// How long the process may take to end by itself after a signal. The client sends `SIGKILL` two
+/// seconds after `SIGTERM`.
 const OVERDUE: Duration = Duration::from_secs(1);
 
-/// Starts the listener, if it does not listen yet. From here on the signals no longer end the process by
-/// themselves: whoever does long work has to look at [`interrupted`].
+/// Starts the listener, unless it is running. From here on these signals no longer end the process:
+/// long-running code has to check [`interrupted`].
 pub(super) fn listen() -> io::Result<Raised> {
     if let Some(raised) = LISTENER.get() {
         return Ok(raised.clone());
@@ -34,34 +35,37 @@ pub(super) fn listen() -> io::Result<Raised> {
     Ok(LISTENER.get_or_init(|| started).clone())
 }
 
-/// Returns the name of the signal that asked this process to end (`"SIGTERM"`, `"SIGINT"`, `"SIGHUP"`).
-/// `None` before the first child or [`watch_interrupts`]: until then a signal ends the process itself.
+/// Returns the name of the signal that asked this process to end (`"SIGTERM"`, `"SIGINT"`,
+/// `"SIGHUP"`). `None` before the first child or [`watch_interrupts`]: until then a signal ends the
+/// process by default.
 pub fn interrupted() -> Option<&'static str> {
     LISTENER.get().and_then(|raised| *raised.borrow())
 }
 
 /// Starts to listen, for commands that do more than run one child.
 pub fn watch_interrupts() {
-    // Without a listener the signals do what they do by default.
+    // Without a listener the signals keep their default action.
     if let Err(error) = listen() {
         tracing::debug!(%error, "nobody listens for signals");
     }
 }
 
-/// Names what the listener does where the process is still there a second after a signal.
+/// Sets what the listener does if the process is still running a second after a signal.
 pub fn when_overdue(act: impl FnOnce(&'static str) + Send + 'static) {
     *LAST_ACT.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(act));
 }
 
 fn start() -> io::Result<Raised> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    // The handlers stand when this returns. What comes before the thread runs is kept for it.
-    let mut signals = {
-        let _inside = runtime.enter();
-        TerminationSignals::listen()?
-    };
     let (sender, raised) = watch::channel(None);
+    let (listening, is_listening) = mpsc::channel();
+    // The runtime begins and ends on its own thread: this one may be inside of another runtime,
+    // where dropping one is a panic.
     std::thread::Builder::new().name("signals".into()).spawn(move || {
+        let (runtime, mut signals) = match runtime_with_handlers() {
+            Ok(both) => both,
+            Err(error) => return drop(listening.send(Err(error))),
+        };
+        let _ = listening.send(Ok(()));
         runtime.block_on(async {
             let name = signals.next().await;
             tracing::debug!(name, "asked to end");
@@ -70,11 +74,22 @@ fn start() -> io::Result<Raised> {
             if let Some(act) = LAST_ACT.lock().unwrap_or_else(PoisonError::into_inner).take() {
                 act(name);
             }
-            // The sender lives as long as the process, for those who wait with [`raised`].
+            // Keeps the sender alive as long as the process, for those who wait with [`raised`].
             std::future::pending::<()>().await;
         });
     })?;
+    // The handlers stand when this returns.
+    is_listening.recv().map_err(io::Error::other)??;
     Ok(raised)
+}
+
+fn runtime_with_handlers() -> io::Result<(Runtime, TerminationSignals)> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let signals = {
+        let _inside = runtime.enter();
+        TerminationSignals::listen()?
+    };
+    Ok((runtime, signals))
 }
 
 /// Waits for the first signal; returns its name.
@@ -116,7 +131,7 @@ impl TerminationSignals {
     }
 }
 
-/// Windows: nothing to listen to, since the job object ends with us however we are ended.
+/// Nothing to listen for on Windows: the job object ends with us, however we end.
 #[cfg(not(unix))]
 struct TerminationSignals;
 

@@ -12,23 +12,23 @@ use crate::eval::run::{ReaderChoice, SecondChoice};
 pub struct EvalArgs {
     #[command(subcommand)]
     pub command: Option<EvalCommand>,
-    /// The folder of the cases, one folder in it for each
+    /// The folder of the cases, one subfolder each
     #[arg(value_name = "DIR", required = true)]
     pub folder: Option<PathBuf>,
-    /// Who reads first [default: none, or recorded with --replies]
+    /// The first reader [default: none, or recorded with --replies]
     #[arg(long, value_enum)]
     pub reader: Option<ReaderChoice>,
-    /// Who tries to refute what would hold
+    /// The second reader, which tries to refute what would block
     #[arg(long, value_enum, default_value_t = SecondChoice::Recorded)]
     pub second: SecondChoice,
-    /// Takes new answers from this folder: NNN.first.json and NNN.second.json; for the others those
-    /// that are stored
+    /// Takes new answers from this folder (NNN.first.json and NNN.second.json), and stored ones for
+    /// the rest
     #[arg(long, value_name = "DIR", requires = "key")]
     pub replies: Option<PathBuf>,
-    /// Which number stands for which case, as `eval prompts` wrote it
+    /// The file that maps numbers to cases, as `eval prompts` wrote it
     #[arg(long, value_name = "FILE", requires = "replies")]
     pub key: Option<PathBuf>,
-    /// Stores the new answers with the cases; NAME is who gave them
+    /// Stores the new answers with the cases; NAME says who gave them
     #[arg(long, value_name = "NAME", requires = "replies")]
     pub record: Option<String>,
     /// Only the cases of this part
@@ -37,20 +37,21 @@ pub struct EvalArgs {
     /// Only this case
     #[arg(long, value_name = "NAME")]
     pub case: Option<String>,
-    /// Writes everything to a file, too
+    /// Also writes everything to a file
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Prints each finding whole
+    /// Prints each finding in full
     #[arg(long)]
     pub verbose: bool,
-    /// Exits with 1 when a goal is missed
+    /// Exits with 1 if a goal is missed
     #[arg(long)]
     pub strict: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum EvalCommand {
-    /// Writes the readers' prompts under neutral names, for a model to answer that must not know the case
+    /// Writes the readers' prompts under neutral names, to be answered by a model that must not
+    /// know the case
     Prompts(PromptsArgs),
 }
 
@@ -62,13 +63,13 @@ pub struct PromptsArgs {
     /// Where the prompts go: 001.first.md and so on
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// Where it is written which number stands for which case; not among the prompts
+    /// Where to write which number stands for which case; not among the prompts
     #[arg(long, value_name = "FILE")]
     pub key: PathBuf,
-    /// The second reader's prompts: what would hold after the first reader's answers
+    /// The second reader's prompts: what would block after the first reader's answers
     #[arg(long)]
     pub second: bool,
-    /// With --second: takes the first reader's answers from this folder where it has them
+    /// With --second: takes the first reader's answers from this folder if it has them
     #[arg(long, value_name = "DIR", requires = "second")]
     pub replies: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! The arguments of `log`. Must not look at the log.
+//! The arguments of `log`. Must not read the log.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::decision::Cause;
-use crate::finding::Category;
+use crate::finding::{AdvisoryKind, Category};
 use crate::log::filter::{DecisionKind, OutcomeFilter};
 use crate::log::note::Label;
 use crate::log::time_arg::TimeArg;
@@ -25,19 +25,20 @@ pub struct LogArgs {
 pub enum LogCommand {
     /// Lists the decisions, newest last
     List(Box<ListArgs>),
-    /// Shows one decision with all there is to know of it
+    /// Shows one decision in full
     Show(ShowArgs),
-    /// Writes them as one HTML page: figures, a timeline, a table, and each decision with its evidence
+    /// Writes one HTML page: figures, a timeline, a table, and each decision with its evidence
     Report(Box<ReportArgs>),
-    /// What the log comes to: causes, outcomes, precision, failures, times, tokens and money
+    /// Summarises the log: causes, outcomes, precision, failures, times, tokens and money
     Stats(Box<StatsArgs>),
-    /// Says whether a decision, or one of its findings, was right; what you say counts before anything else
+    /// Records whether a decision, or one of its findings, was right; your label overrides
+    /// everything else
     Label(LabelArgs),
     /// Prints the decisions for other programs
     Export(Box<ExportArgs>),
-    /// Takes out what is old or too much, as is done by itself once a day
+    /// Deletes old entries and what exceeds the size limit, as happens automatically once a day
     Prune(PruneArgs),
-    /// Prints where the log is
+    /// Prints the location of the log
     Path {
         /// Prints it as JSON, with the files of the log
         #[arg(long)]
@@ -48,19 +49,23 @@ pub enum LogCommand {
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct ShowArgs {
-    /// The decision's id or the start of one, `last` for the newest, `held` for the newest that held; with .N behind it, finding N alone
+    /// The decision's id or a prefix of it, `last` for the newest, `held` for the newest block; add
+    /// .N for finding N alone
     #[arg(value_name = "ID[.N]")]
     pub which: String,
-    /// Prints what both readers were sent
+    /// Prints the prompts of both readers
     #[arg(long, conflicts_with_all = ["reply", "replay", "json"])]
     pub prompt: bool,
-    /// Prints what came back
+    /// Prints their replies
     #[arg(long, conflicts_with_all = ["replay", "json"])]
     pub reply: bool,
-    /// Judges the saved reply with today's rules, on today's disk, and shows what would differ
+    /// Judges the saved reply again with today's rules and disk, and shows the differences
     #[arg(long)]
     pub replay: bool,
-    /// Prints it for programs; docs/log-show-json.md has the fields
+    /// Searches the decisions of every machine of the fleet
+    #[arg(long, conflicts_with_all = ["prompt", "reply", "replay"])]
+    pub fleet: bool,
+    /// Prints JSON; docs/log-show-json.md describes the fields
     #[arg(long)]
     pub json: bool,
 }
@@ -69,13 +74,15 @@ pub struct ShowArgs {
 pub struct ListArgs {
     #[command(flatten)]
     pub filter: FilterArgs,
-    /// Only the newest so many
+    /// Only the newest N
     #[arg(short = 'n', value_name = "N")]
     pub last: Option<usize>,
-    /// Prints each record as it stands, one a line, with its outcomes and labels; docs/log-json.md has the fields
+    /// Prints each record as it is stored, one per line, with its outcomes and labels;
+    /// docs/log-json.md describes the fields
     #[arg(long)]
     pub json: bool,
-    /// Goes on with what is decided from now on, until it is interrupted; the newest 10 first, or as many as -n says
+    /// Keeps printing new decisions until interrupted; starts with the newest 10, or as many as -n
+    /// says
     #[arg(long, short = 'f')]
     pub follow: bool,
 }
@@ -84,22 +91,26 @@ pub struct ListArgs {
 pub struct StatsArgs {
     #[command(flatten)]
     pub filter: FilterArgs,
-    /// Prints all figures as JSON; docs/log-json.md has the fields
+    /// Prints all figures as JSON; docs/log-json.md describes the fields
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct LabelArgs {
-    /// The decision's id or the start of one, `last` for the newest, `held` for the newest that held; with .N behind it, finding N alone
+    /// The decision's id or a prefix of it, `last` for the newest, `held` for the newest block; add
+    /// .N for finding N alone
     #[arg(value_name = "ID[.N]")]
     pub of: String,
-    /// Whether it was
+    /// Your verdict
     #[arg(value_enum)]
     pub judgement: Label,
-    /// Why, in words
+    /// A note that says why
     #[arg(long, value_name = "TEXT")]
     pub note: Option<String>,
+    /// Labels a decision of any machine of the fleet, for everybody who queries it
+    #[arg(long)]
+    pub fleet: bool,
     /// Prints what was written, as JSON
     #[arg(long)]
     pub json: bool,
@@ -107,7 +118,7 @@ pub struct LabelArgs {
 
 #[derive(Debug, Args)]
 pub struct ExportArgs {
-    /// How
+    /// The output format
     #[arg(long, value_enum, default_value_t = ExportFormat::Jsonl)]
     pub format: ExportFormat,
     #[command(flatten)]
@@ -116,31 +127,31 @@ pub struct ExportArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
-    /// Each record as it stands, one a line, with its outcomes and labels
+    /// Each record as it is stored, one per line, with its outcomes and labels
     Jsonl,
-    /// A row for each decision, for a spreadsheet
+    /// One row per decision, for a spreadsheet
     Csv,
 }
 
 #[derive(Debug, Args)]
 pub struct PruneArgs {
-    /// How long things are kept [default: the config's, 90d]
+    /// How long entries are kept [default: the config's, 90d]
     #[arg(long, value_name = "TIME", value_parser = crate::config::parse_duration)]
     pub keep: Option<Duration>,
-    /// How much room they may take [default: the config's, 200MB]
+    /// The size limit [default: the config's, 200MB]
     #[arg(long, value_name = "SIZE", value_parser = crate::config::parse_size)]
     pub max_size: Option<u64>,
-    /// Only says what would be taken out
+    /// Shows what would be deleted, and deletes nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Prints what was or would be taken out, as JSON
+    /// Prints what was or would be deleted, as JSON
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// The page's file; - prints it
+    /// The page's file; - prints it to stdout
     #[arg(short = 'o', long = "output", value_name = "FILE.html")]
     pub output: PathBuf,
     /// Opens it in the browser
@@ -150,22 +161,25 @@ pub struct ReportArgs {
     pub filter: FilterArgs,
 }
 
-/// Which decisions are meant. Several filters combine; a filter with several values takes any of them.
+/// Which decisions to show. Filters combine; a filter with several values accepts any of them.
 #[derive(Debug, Default, Args)]
 pub struct FilterArgs {
-    /// Only of this project: its folder's name, or its path
+    /// The decisions of every machine of the fleet, instead of only this machine's
+    #[arg(long)]
+    pub fleet: bool,
+    /// Only of this project: the name of its folder, or its path
     #[arg(long, value_name = "NAME|PATH")]
     pub project: Option<String>,
-    /// Only of the session whose id starts so
+    /// Only of the session whose id starts with this
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// Only from then on: 7d, 36h, 2026-10-01, 2026-10, "2026-10-01 14:00", today, yesterday
+    /// Only from this time on: 7d, 36h, 2026-10-01, 2026-10, "2026-10-01 14:00", today, yesterday
     #[arg(long, value_name = "WHEN")]
     pub since: Option<TimeArg>,
-    /// Only up to then; a day or a month is meant with all of it
+    /// Only up to this time; a day or a month is included as a whole
     #[arg(long, value_name = "WHEN")]
     pub until: Option<TimeArg>,
-    /// Only those that were decided so
+    /// Only with this decision
     #[arg(long, value_delimiter = ',', value_name = "DECISION", value_enum)]
     pub decision: Vec<DecisionKind>,
     /// Only with a finding of this category that was not refuted
@@ -174,15 +188,18 @@ pub struct FilterArgs {
     /// Only for this cause
     #[arg(long, value_delimiter = ',', value_name = "CAUSE", value_parser = named(Cause::all(), Cause::name))]
     pub cause: Vec<Cause>,
-    /// Only where that became of a finding, or where a person says so
+    /// Only with this outcome of a finding, or this label
     #[arg(long, value_delimiter = ',', value_name = "OUTCOME", value_enum)]
     pub outcome: Vec<OutcomeFilter>,
-    /// Only where this text stands in the record or in what was said of it later, in whatever case
+    /// Only with an advisory of this kind
+    #[arg(long, value_delimiter = ',', value_name = "KIND", value_parser = named(AdvisoryKind::ALL.iter().copied(), AdvisoryKind::name))]
+    pub advisory: Vec<AdvisoryKind>,
+    /// Only if this text is in the record, its outcomes or its labels; ignores case
     #[arg(long, value_name = "TEXT")]
     pub grep: Option<String>,
 }
 
-/// Takes one of the names that `name` gives.
+/// Returns a parser of the names that `name` gives.
 fn named<T: Copy + Send + Sync + 'static>(
     all: impl Iterator<Item = T>,
     name: fn(T) -> &'static str,

@@ -1,7 +1,8 @@
-//! The command line: takes arguments, gives what is asked for. Must not exit by itself: clap's own
-//! error exit is 2, which to a Stop hook means "block".
+//! The command line: parses arguments into what is asked for. Must not exit by itself: clap's own
+//! error exit is 2, which means "block" to a Stop hook.
 
 pub mod eval;
+pub mod fleet;
 pub mod log;
 pub mod loops;
 pub mod tasks;
@@ -13,16 +14,17 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use crate::client::settings::Scope;
 use crate::client::settings::registration::HOOK_TIMEOUT;
 use eval::EvalArgs;
+use fleet::FleetCommand;
 use log::LogArgs;
 use loops::LoopArgs;
 use tasks::{TasksArgs, WorkerCommand};
 
-/// The examples at the end of each command's help. A test here parses each line that starts with the
-/// program's name, and one of the program's tests runs it.
+/// The examples at the end of each command's help. A test here parses each line that starts with
+/// the program's name, and one of the program's tests runs it.
 const EXAMPLES: &str = include_str!("examples.txt");
 
-/// Parses what stands behind `punchlist hook`, by itself: it is run at every turn of every session, and the
-/// other commands' help takes longer to set up than all that it does.
+/// Parses the arguments of `punchlist hook` alone: it runs at every turn of every session, and
+/// building the other commands' help takes longer than all its work.
 pub fn parse_hook(args: &[std::ffi::OsString]) -> Result<HookArgs, clap::Error> {
     let command = HookArgs::augment_args(clap::Command::new("punchlist hook").no_binary_name(true));
     HookArgs::from_arg_matches(&command.try_get_matches_from(args)?)
@@ -42,7 +44,8 @@ fn with_examples(command: clap::Command, path: &str) -> clap::Command {
     })
 }
 
-/// A Stop hook for Claude Code: compares the plan, the session and the disk before an agent may say done.
+/// A Stop hook for Claude Code: compares the plan, the session and the disk before an agent may say
+/// done.
 #[derive(Debug, Parser)]
 #[command(name = "punchlist", version, arg_required_else_help = true)]
 pub struct Cli {
@@ -52,25 +55,31 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Shows the gate at work, with no account and no network: a session that drifts, the hold, the release
+    /// Shows the gate at work, with no account and no network: a session that drifts, the block,
+    /// the release
     Demo,
-    /// Registers the hook in the client's settings, beside all that is there, and shows the change
+    /// Registers the hook in the client's settings, keeps everything else there, and shows the
+    /// change
     Install(InstallArgs),
-    /// Looks whether everything is in place, and tries the gate: a tick or a cross and a next step for each
+    /// Checks whether everything is in place, and tries the gate: a tick or a cross and a next step
+    /// for each
     Doctor(DoctorArgs),
-    /// The decision log: what was decided, why, and what became of it; without a command, lists it
+    /// The decision log: what was decided, why, and how it turned out; without a subcommand, lists
+    /// it
     Log(Box<LogArgs>),
-    /// Audits a saved session: the newest one of this project, or the one that is named
+    /// Audits a saved session: the newest one of this project, or the one you name
     Audit(AuditArgs),
-    /// Lets every stop of this project or of one session through, until it is switched on again
+    /// Lets every stop of this project or of one session through, until switched on again
     Off(SwitchArgs),
     /// Switches the gate on again
     On(SwitchArgs),
-    /// Shows what this project's config asks to run at a stop or to weaken, and allows it
+    /// Shows what this project's config asks to run at a stop or to relax, and allows it
     Allow(AllowArgs),
-    /// A list of features and a session that is kept at work until all pass; without a command, shows how it stands
+    /// A list of features, and a session that is kept working until all pass; without a subcommand,
+    /// shows its state
     Loop(LoopArgs),
-    /// The registry's tasks: what is to be done, by whom, and what came of it; without a command, lists them
+    /// The registry's tasks: what is to be done, by whom, and with what result; without a
+    /// subcommand, lists them
     Tasks(Box<TasksArgs>),
     /// The registry's workers: sessions and shells that do tasks
     #[command(subcommand_required = true, arg_required_else_help = true)]
@@ -80,26 +89,42 @@ pub enum Command {
     },
     /// Gates, sessions, workers, tasks and the newest decisions, on one screen
     Status {
-        /// Prints it for programs; docs/registry.md has the fields
+        /// Includes the newest decisions of every machine of the fleet
+        #[arg(long)]
+        fleet: bool,
+        /// Prints JSON; docs/registry.md describes the fields
         #[arg(long)]
         json: bool,
     },
-    /// The settings: every value with its source, a commented file, a schema, a check; without a command, shows them
+    /// One line for the client's status line: the last decision, open findings, the remaining
+    /// budget
+    Statusline,
+    /// The database that several machines share: tables, health, decisions waiting to be shipped
+    #[command(subcommand_required = true, arg_required_else_help = true)]
+    Fleet {
+        #[command(subcommand)]
+        command: FleetCommand,
+    },
+    /// The settings: every value with its source, a commented file, a schema, a check; without a
+    /// subcommand, shows them
     Config(ConfigArgs),
-    /// Takes out of the client's settings what install put in, and nothing else
+    /// Removes from the client's settings what install added, and nothing else
     Uninstall(UninstallArgs),
+    /// Shows how this program was installed and how to update it
+    Update(UpdateArgs),
     /// The Stop hook itself: run by Claude Code, with the hook's JSON on stdin
     Hook(HookArgs),
-    /// Audits recorded sessions of which the truth is known, and prints how much was found and how much was wrong
+    /// Audits recorded sessions whose truth is known, and prints how much was found and how much
+    /// was wrong
     Eval(Box<EvalArgs>),
-    /// Prints what completes commands in your shell
+    /// Prints the completion script for your shell
     Completions {
         /// Which shell
         shell: clap_complete::Shell,
     },
     /// Prints the manual page, or writes one for each command into a folder
     Man {
-        /// The folder; it is made where it is missing
+        /// The folder; created if it is missing
         #[arg(value_name = "DIR")]
         folder: Option<PathBuf>,
     },
@@ -107,10 +132,11 @@ pub enum Command {
 
 #[derive(Debug, PartialEq, Eq, Args)]
 pub struct HookArgs {
-    /// The timeout with which the hook is registered, in seconds; the readers always end before it
+    /// The timeout that the hook is registered with, in seconds; the readers always end before it
     #[arg(long, value_name = "SECONDS", default_value_t = HOOK_TIMEOUT)]
     pub hook_timeout: u64,
-    /// The hook is registered with "asyncRewake": the turn has ended, and only confirmed findings wake the session
+    /// The hook is registered with "asyncRewake": the turn has ended, and only confirmed findings
+    /// wake the session
     #[arg(long)]
     pub background: bool,
 }
@@ -120,40 +146,40 @@ pub struct AuditArgs {
     /// A transcript's path, or a session's id or the start of one
     #[arg(value_name = "TRANSCRIPT|SESSION-ID")]
     pub session: Option<String>,
-    /// Takes this plan, whatever the session did
+    /// Uses this plan, whatever the session did
     #[arg(long, value_name = "FILE")]
     pub plan: Option<PathBuf>,
-    /// The workspace; else the session's own folder if it is still there, else the current one
+    /// The workspace [default: the session's folder if it still exists, else the current one]
     #[arg(long, value_name = "DIR")]
     pub cwd: Option<PathBuf>,
-    /// Whom to ask [default: claude]
+    /// The reader to ask [default: claude]
     #[arg(long, value_enum)]
     pub auditor: Option<AuditorChoice>,
-    /// Prints what would be sent, and asks nobody; with --verdict, what the second reader would be sent
+    /// Prints the prompt and asks nobody; with --verdict, the second reader's prompt
     #[arg(long, conflicts_with = "format")]
     pub show_prompt: bool,
-    /// Takes a saved reply (a file, or - for stdin) in place of asking
+    /// Uses a saved reply (a file, or - for stdin) instead of asking
     #[arg(long, value_name = "FILE", conflicts_with = "auditor")]
     pub verdict: Option<PathBuf>,
-    /// With --verdict: a saved answer in place of the second reader's
+    /// With --verdict: uses a saved answer instead of asking the second reader
     #[arg(long, value_name = "FILE", requires = "verdict")]
     pub second_verdict: Option<PathBuf>,
-    /// How to print it
+    /// The output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Every saved session of the project, with nobody asked
+    /// Every saved session of the project, without asking a reader
     #[arg(long, conflicts_with_all = ["session", "plan", "show_prompt", "verdict"])]
     pub all: bool,
-    /// Every saved session of every project, with nobody asked
+    /// Every saved session of every project, without asking a reader
     #[arg(long, conflicts_with_all = ["session", "plan", "show_prompt", "verdict", "all", "cwd"])]
     pub all_projects: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum AuditorChoice {
-    /// The client, with the model of the config
+    /// The client, with the config's model
     Claude,
-    /// Nobody: disk and session alone
+    /// No reader: disk and session alone
     None,
 }
 
@@ -161,7 +187,7 @@ pub enum AuditorChoice {
 pub enum Format {
     /// For a terminal
     Text,
-    /// For programs; docs/audit-json.md has the fields
+    /// For programs; docs/audit-json.md describes the fields
     Json,
     /// For a comment on a pull request
     Markdown,
@@ -171,24 +197,24 @@ pub enum Format {
 
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
-    /// Asks the model one tiny question as well, through the sealed client
+    /// Also asks the model one tiny question, through the sealed client
     #[arg(long)]
     pub audit: bool,
-    /// Prints it for programs
+    /// Prints JSON
     #[arg(long)]
     pub json: bool,
 }
 
-/// Whose settings; this project's for you alone where nothing is said.
+/// Whose settings; by default this project's for you alone.
 #[derive(Debug, Args)]
 pub struct ScopeArgs {
-    /// Every project of yours: ~/.claude/settings.json
+    /// All your projects: ~/.claude/settings.json
     #[arg(long, group = "scope")]
     pub user: bool,
     /// This project, for everybody who works on it: .claude/settings.json
     #[arg(long, group = "scope")]
     pub project: bool,
-    /// This project, only for you: .claude/settings.local.json (default)
+    /// This project, for you alone: .claude/settings.local.json (default)
     #[arg(long, group = "scope")]
     pub local: bool,
 }
@@ -204,42 +230,66 @@ impl ScopeArgs {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "one for each flag")]
 pub struct InstallArgs {
     #[command(flatten)]
     pub scope: ScopeArgs,
-    /// Audits what each subagent claims, too
+    /// Also audits what each subagent claims
     #[arg(long)]
     pub subagents: bool,
-    /// Does not let the turn wait for the audit; also where the config says mode = "background"
-    #[arg(long)]
+    /// Audits in the background: the turn does not wait, and findings wake the session
+    #[arg(long, conflicts_with = "hold")]
     pub background: bool,
-    /// Shows what would be changed, and changes nothing
+    /// Makes the turn wait for the audit again, after an install with --background
+    #[arg(long)]
+    pub hold: bool,
+    /// Also sets the client's status line, unless one is set already
+    #[arg(long)]
+    pub statusline: bool,
+    /// Shows the changes without making them
     #[arg(long)]
     pub dry_run: bool,
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "one for each flag")]
 pub struct UninstallArgs {
     #[command(flatten)]
     pub scope: ScopeArgs,
-    /// Shows what would be changed, and changes nothing
+    /// Removes it from every settings file that can be found, and the plugin; says what remains
+    #[arg(long, conflicts_with = "scope")]
+    pub everywhere: bool,
+    /// Also removes the log, the rest of the state and your config, after showing them
+    #[arg(long, requires = "everywhere")]
+    pub purge: bool,
+    /// Does not ask for confirmation
+    #[arg(long, requires = "purge")]
+    pub yes: bool,
+    /// Shows the changes without making them
     #[arg(long)]
     pub dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct UpdateArgs {
+    /// Asks where it was installed from, and nobody else, whether there is a newer version
+    #[arg(long)]
+    pub check: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct AllowArgs {
-    /// Does not ask
+    /// Does not ask for confirmation
     #[arg(long, conflicts_with = "revoke")]
     pub yes: bool,
-    /// Takes back what was allowed
+    /// Withdraws what was allowed
     #[arg(long)]
     pub revoke: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct SwitchArgs {
-    /// One session, by its id or the start of it
+    /// One session, by its id or a prefix of it
     #[arg(long, value_name = "ID", conflicts_with = "project")]
     pub session: Option<String>,
     /// This project (default)
@@ -249,7 +299,7 @@ pub struct SwitchArgs {
 
 #[derive(Debug, Args)]
 pub struct JsonArgs {
-    /// Prints it for programs
+    /// Prints JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -267,13 +317,14 @@ pub struct ConfigArgs {
 pub enum ConfigCommand {
     /// Every value, and where it comes from
     Show(JsonArgs),
-    /// Writes a commented file to begin with; one that is there already is left as it is
+    /// Writes a commented file to start from; an existing one is left as it is
     Init(InitArgs),
-    /// Prints the JSON schema of a config file: editors complete and check by it
+    /// Prints the JSON schema of a config file, for completion and validation in editors
     Schema,
-    /// Says what is wrong with the config files, with line and column
+    /// Reports errors in the config files, with line and column
     Check {
-        /// This file; else your own and this project's. One that is called punchlist.toml is held to what a project may set
+        /// This file [default: your own and this project's]. A file named punchlist.toml is limited
+        /// to what a project may set
         #[arg(value_name = "FILE")]
         file: Option<PathBuf>,
     },
@@ -324,7 +375,7 @@ mod tests {
             for line in help.lines() {
                 assert!(line.chars().count() < 80, "{path}: {line}");
                 let Some(line) = line.strip_prefix("  punchlist ") else { continue };
-                // What stands behind two spaces is said of the example.
+                // Text after two spaces is a remark on the example.
                 let line = line.split("  ").next().unwrap_or(line);
                 let words = line.split('"').enumerate().flat_map(|(at, part)| {
                     if at % 2 == 1 { vec![part] } else { part.split_whitespace().collect() }

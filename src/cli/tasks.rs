@@ -1,4 +1,4 @@
-//! The arguments of `tasks` and `worker`. Must not look at the registry.
+//! The arguments of `tasks` and `worker`. Must not read the registry.
 
 use std::time::Duration;
 
@@ -22,44 +22,52 @@ pub enum TasksCommand {
     Add(AddArgs),
     /// Lists this project's tasks that are not over, oldest first
     List(ListTasksArgs),
-    /// Shows one task, and what happened to it
+    /// Shows one task, and its history
     Show(ShowTaskArgs),
-    /// Takes the next task, or the one that is named; no two workers ever get the same
+    /// Takes the next task, or the one you name; no two workers ever get the same one
     Claim(ClaimArgs),
-    /// Says that you are at your task now
+    /// Marks your task as started
     Start(OwnTaskArgs),
-    /// Finishes a task of yours
+    /// Marks a task of yours as completed
     Complete(OwnTaskArgs),
-    /// Gives a task of yours up, and says why
+    /// Marks a task of yours as failed, and says why
     Fail(FailArgs),
-    /// Gives a task of yours back: it is open again
+    /// Gives a task of yours back: it becomes open again
     Release(OwnTaskArgs),
     /// Gives an open task to a worker
     Assign(AssignArgs),
-    /// What the pending-tasks gate would say to a stop of this session now
+    /// Reopens a failed or dead task, with all its retries
+    Retry(ShowTaskArgs),
+    /// Shows what the pending-tasks gate would say to a stop of this session now
     Check(CheckTasksArgs),
 }
 
 #[derive(Debug, Args)]
 pub struct AddArgs {
-    /// The task, in a line
+    /// The task, on one line
     pub title: String,
-    /// All there is to say of it; - takes it from stdin
+    /// Its description; - reads it from stdin
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub body: Option<String>,
-    /// Which queue [default: default]
+    /// Its queue [default: default]
     #[arg(long, value_name = "NAME")]
     pub queue: Option<String>,
-    /// Higher comes first
+    /// Tasks with a higher priority come first
     #[arg(long, value_name = "NUMBER", default_value_t = 0, allow_negative_numbers = true)]
     pub priority: i64,
-    /// Gives it to this worker at once
+    /// Assigns it to this worker at once
     #[arg(long, value_name = "WORKER")]
     pub assign: Option<String>,
-    /// It belongs to no project: workers of every one may take it
+    /// It belongs to no project: workers of any project may take it
     #[arg(long)]
     pub anywhere: bool,
-    /// Prints it for programs; docs/registry.md has the fields
+    /// It can only be taken when these are completed: t3, or t3,t5
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    pub after: Vec<TaskId>,
+    /// How often it is retried when it fails or its worker goes silent, before it is dead
+    #[arg(long, value_name = "NUMBER")]
+    pub retries: Option<u32>,
+    /// Prints JSON; docs/registry.md describes the fields
     #[arg(long)]
     pub json: bool,
 }
@@ -67,10 +75,10 @@ pub struct AddArgs {
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct ListTasksArgs {
-    /// Those that are over, too
+    /// Includes those that are over
     #[arg(long)]
     pub all: bool,
-    /// Only those that stand so
+    /// Only those with this status
     #[arg(long, value_enum, value_delimiter = ',', value_name = "STATUS")]
     pub status: Vec<Status>,
     /// Only those of this queue
@@ -82,85 +90,85 @@ pub struct ListTasksArgs {
     /// Only your own
     #[arg(long, conflicts_with = "worker")]
     pub mine: bool,
-    /// Those of every project
+    /// Tasks of every project
     #[arg(long)]
     pub all_projects: bool,
-    /// Prints them for programs; docs/registry.md has the fields
+    /// Prints JSON; docs/registry.md describes the fields
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct ShowTaskArgs {
-    /// Which: t7, or 7
+    /// The task: t7, or 7
     pub id: TaskId,
-    /// Prints it for programs; docs/registry.md has the fields
+    /// Prints JSON; docs/registry.md describes the fields
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct WhoArgs {
-    /// Who you are; else `PUNCHLIST_WORKER`, else the worker that this session registered
+    /// Your worker name [default: `PUNCHLIST_WORKER`, else the worker that this session registered]
     #[arg(long, value_name = "NAME")]
     pub worker: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct ClaimArgs {
-    /// This one; else the next that was given to you, else the next open one
+    /// The task [default: the next one assigned to you, else the next open one]
     pub id: Option<TaskId>,
-    /// Of this queue [default: the one you registered for]
+    /// Only of this queue [default: the one you registered for]
     #[arg(long, value_name = "NAME")]
     pub queue: Option<String>,
     /// Of any project
     #[arg(long)]
     pub all_projects: bool,
-    /// Where there is none, waits so long for one, such as 60s
+    /// If there is none, waits this long for one, such as 60s
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub wait: Option<Duration>,
     #[command(flatten)]
     pub who: WhoArgs,
-    /// Prints it for programs; docs/registry.md has the fields
+    /// Prints JSON; docs/registry.md describes the fields
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct OwnTaskArgs {
-    /// Which: t7, or 7
+    /// The task: t7, or 7
     pub id: TaskId,
-    /// What came of it, or why
+    /// The result, or the reason
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub note: Option<String>,
     #[command(flatten)]
     pub who: WhoArgs,
-    /// Prints it for programs; docs/registry.md has the fields
+    /// Prints JSON; docs/registry.md describes the fields
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct FailArgs {
-    /// Which: t7, or 7
+    /// The task: t7, or 7
     pub id: TaskId,
-    /// Why
+    /// The reason
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub note: String,
     #[command(flatten)]
     pub who: WhoArgs,
-    /// Prints it for programs; docs/registry.md has the fields
+    /// Prints JSON; docs/registry.md describes the fields
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct AssignArgs {
-    /// Which: t7, or 7
+    /// The task: t7, or 7
     pub id: TaskId,
-    /// To whom; it need not be registered yet
+    /// The worker; it need not be registered yet
     pub worker: String,
-    /// Prints it for programs; docs/registry.md has the fields
+    /// Prints JSON; docs/registry.md describes the fields
     #[arg(long)]
     pub json: bool,
 }
@@ -172,7 +180,7 @@ pub struct CheckTasksArgs {
     pub session: Option<String>,
     #[command(flatten)]
     pub who: WhoArgs,
-    /// Prints it for programs; docs/registry.md has the fields
+    /// Prints JSON; docs/registry.md describes the fields
     #[arg(long)]
     pub json: bool,
 }
@@ -181,15 +189,17 @@ pub struct CheckTasksArgs {
 pub enum WorkerCommand {
     /// Registers this session, or this shell, as a worker
     Register(RegisterArgs),
-    /// Says that a worker is still there
+    /// Reports that a worker is still alive
     Heartbeat(AWorkerArgs),
-    /// Lists the workers; those that were heard of in the last two minutes are alive
+    /// Waits for the next task, and takes it as soon as there is one
+    Wait(WaitArgs),
+    /// Lists the workers; those heard from in the last two minutes are alive
     List {
-        /// Prints them for programs; docs/registry.md has the fields
+        /// Prints JSON; docs/registry.md describes the fields
         #[arg(long)]
         json: bool,
     },
-    /// Ends it: what it has in hand is open again, and nobody is kept at work for it
+    /// Ends a worker: its tasks become open again, and no stop is blocked for them
     Leave(AWorkerArgs),
 }
 
@@ -197,29 +207,45 @@ pub enum WorkerCommand {
 pub struct RegisterArgs {
     /// Its name [default: `PUNCHLIST_WORKER`, else the next free one: w1, w2 …]
     pub name: Option<String>,
-    /// What sort of worker; settings may go by it [default: worker]
+    /// Its kind, which the config can refer to [default: worker]
     #[arg(long, value_name = "NAME")]
     pub kind: Option<String>,
-    /// Where it looks for tasks [default: default]
+    /// The queue it takes tasks from [default: default]
     #[arg(long, value_name = "NAME")]
     pub queue: Option<String>,
-    /// The session that it is [default: the one that runs this]
+    /// Its session [default: the one that runs this]
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// Takes the name even from a session that was heard of a moment ago
+    /// Takes the name even from a session that was heard from a moment ago
     #[arg(long)]
     pub take_over: bool,
-    /// Prints it for programs; docs/registry.md has the fields
+    /// Prints JSON; docs/registry.md describes the fields
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct WaitArgs {
+    /// The worker [default: `PUNCHLIST_WORKER`, else the one that this session registered]
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
+    /// How long to wait at most
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "60s")]
+    pub timeout: Duration,
+    /// Includes tasks of any project
+    #[arg(long)]
+    pub all_projects: bool,
+    /// Prints the task as JSON; docs/registry.md describes the fields
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct AWorkerArgs {
-    /// Which; else `PUNCHLIST_WORKER`, else the worker that this session registered
+    /// The worker [default: `PUNCHLIST_WORKER`, else the one that this session registered]
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
-    /// Prints it for programs; docs/registry.md has the fields
+    /// Prints JSON; docs/registry.md describes the fields
     #[arg(long)]
     pub json: bool,
 }

@@ -1,5 +1,5 @@
-//! One call of a model: the question, the trait that answers it, and every way in which it
-//! can end. Failures are values that the decision is made from; none of them is an error of ours.
+//! One call of a model: the question, the trait that answers it, and every way in which it can end.
+//! Failures are values for the decision, not errors of the program.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -71,7 +71,7 @@ impl ReaderOutcome {
         }
     }
 
-    /// What there is to say beyond the name.
+    /// Returns the details beyond the name.
     pub fn detail(&self) -> Option<String> {
         match self {
             Self::TimedOut(after) => Some(format!("after {:.1} s", after.as_secs_f64())),
@@ -112,11 +112,11 @@ pub enum Unavailable {
     Crashed(String),
 }
 
-/// What a call cost, as far as the client says. The log has the longer names.
+/// What a call cost, as far as the client reports it. The log uses longer names.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Usage {
-    /// Tokens that were read anew.
+    /// Tokens that were not cached.
     #[serde(rename = "input_tokens")]
     pub input: u64,
     #[serde(rename = "output_tokens")]
@@ -124,25 +124,36 @@ pub struct Usage {
     /// Tokens that came from the provider's cache.
     #[serde(rename = "cache_read_tokens")]
     pub cache_read: u64,
-    /// Tokens that were put into the provider's cache.
+    /// Tokens that were written to the provider's cache.
     #[serde(rename = "cache_write_tokens")]
     pub cache_write: u64,
     pub cost_usd: Option<f64>,
 }
 
 impl Usage {
-    /// All tokens that went in, cached or not.
+    /// Returns all input tokens, cached or not.
     pub fn total_input(&self) -> u64 {
         self.input + self.cache_read + self.cache_write
     }
+
+    /// Returns the sum of several calls.
+    pub fn sum<'a>(usages: impl IntoIterator<Item = &'a Self>) -> Self {
+        usages.into_iter().fold(Self::default(), |sum, one| Self {
+            input: sum.input + one.input,
+            output: sum.output + one.output,
+            cache_read: sum.cache_read + one.cache_read,
+            cache_write: sum.cache_write + one.cache_write,
+            cost_usd: [sum.cost_usd, one.cost_usd].into_iter().flatten().reduce(|one, other| one + other),
+        })
+    }
 }
 
-/// One call and what came of it.
+/// One call and its outcome.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReaderRun {
     pub outcome: ReaderOutcome,
     pub client: Option<PathBuf>,
-    /// The flags it was given, without their values.
+    /// The flags that were passed, without their values.
     pub flags: Vec<String>,
     /// From the question to the outcome, retries included.
     pub duration: Duration,
@@ -152,7 +163,7 @@ pub struct ReaderRun {
 }
 
 impl ReaderRun {
-    /// A call for which no program was run.
+    /// Returns the run of a call for which no program was started.
     pub fn not_asked(outcome: ReaderOutcome) -> Self {
         Self {
             outcome,

@@ -1,5 +1,5 @@
-//! The client's environment variables that punchlist reads, one documented constant each, and what
-//! two of them say. Those that a sealed call sets or removes are in `program`.
+//! The client's environment variables that punchlist reads, one documented constant each, and two
+//! functions that interpret them. `program` has those that a sealed call sets or removes.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ pub const SESSION_ID: &str = "CLAUDE_CODE_SESSION_ID";
 pub const PID: &str = "CLAUDE_PID";
 /// The folder in which the session was started; stays when the session's cwd moves.
 pub const PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
-/// Moves `~/.claude`.
+/// Overrides `~/.claude`.
 pub const CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
 /// Set for every command that a session runs.
 pub const INSIDE_SESSION: &str = "CLAUDECODE";
@@ -21,7 +21,9 @@ pub const INSIDE_SESSION: &str = "CLAUDECODE";
 pub const MODEL: &str = "ANTHROPIC_MODEL";
 /// `claude-code_2-1-325_harness`: the only variable with the client's version.
 pub const AGENT: &str = "AI_AGENT";
-/// A login that the client keeps from its hooks.
+/// How the session was started: `cli` at a terminal, `sdk-cli` under `-p`.
+pub const ENTRYPOINT: &str = "CLAUDE_CODE_ENTRYPOINT";
+/// A login that the client withholds from its hooks.
 pub const OAUTH_TOKEN: &str = "CLAUDE_CODE_OAUTH_TOKEN";
 
 /// Returns the folder of the client's own files (`~/.claude`).
@@ -34,6 +36,11 @@ pub fn version(env: &Env) -> Option<String> {
     let agent = env.text(AGENT)?;
     let version = agent.strip_prefix("claude-code_")?;
     Some(version.split('_').next().unwrap_or(version).replace('-', "."))
+}
+
+/// Returns whether the client shows nobody what a hook tells: a program runs it, as under `-p`.
+pub fn is_unwatched(env: &Env) -> bool {
+    env.text(ENTRYPOINT).is_some_and(|entrypoint| entrypoint.starts_with("sdk"))
 }
 
 #[cfg(test)]

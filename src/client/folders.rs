@@ -1,5 +1,5 @@
-//! The client's folders of plans and transcripts, and the session that it has open. Must not accept
-//! a folder outside the project from a settings file, which may come with a checkout.
+//! The client's folders of plans and transcripts, and its open session. Must not accept a folder
+//! outside the project from a settings file, which may come with a checkout.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -14,25 +14,34 @@ use crate::client::settings::registered_hooks::{Owner, our_hooks};
 use crate::env::Env;
 use crate::files::{open_regular, read_bounded};
 
-/// Returns the folder of all transcripts, which has a folder for each project.
+/// Returns the folder of all transcripts, with a subfolder for each project.
 pub fn projects_folder(client_config_dir: &Path) -> PathBuf {
     client_config_dir.join("projects")
 }
 
-/// Returns the folder of the transcripts of sessions that were started in `cwd`, which must be a
-/// real path.
+/// Returns the transcript folder of sessions started in `cwd`, which must be a real path.
 pub fn project_folder(client_config_dir: &Path, cwd: &Path) -> PathBuf {
     projects_folder(client_config_dir).join(project_name(cwd))
 }
 
-/// Returns the client's name for a project: its path, with a dash for every other character than
-/// ASCII letters and digits.
+/// Returns the client's name for a project: its path, with a dash for every character but ASCII
+/// letters and digits.
 pub fn project_name(cwd: &Path) -> String {
     cwd.to_string_lossy().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
 
-/// Returns the client's plan folders: the one that its settings name, if that is in the project,
-/// and its default.
+/// Returns the client's list of installed plugins.
+pub fn installed_plugins(client_config_dir: &Path) -> PathBuf {
+    client_config_dir.join("plugins").join("installed_plugins.json")
+}
+
+/// Returns the client's list of marketplaces that were added.
+pub fn known_marketplaces(client_config_dir: &Path) -> PathBuf {
+    client_config_dir.join("plugins").join("known_marketplaces.json")
+}
+
+/// Returns the client's plan folders: the one that its settings name, if that is inside the
+/// project, and its default.
 pub fn plan_folders(env: &Env, project: &Path) -> Vec<PathBuf> {
     Settings::read(env, project).plan_folders(env, project)
 }
@@ -59,9 +68,9 @@ impl Settings {
         inside.into_iter().chain(env_vars::config_dir(env).map(|own| own.join("plans"))).collect()
     }
 
-    /// Returns what is wrong with the hook's registrations: the client goes by `asyncRewake`, we go
-    /// by `--background`, and one without the other is neither mode. Registrations of plugins are
-    /// not checked.
+    /// Returns what is wrong with the hook's registrations: the client obeys `asyncRewake`, we obey
+    /// `--background`, and one without the other is neither mode. Registrations of plugins are not
+    /// checked.
     pub fn registration_faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         for (scope, file, settings) in &self.0 {
@@ -81,15 +90,15 @@ impl Settings {
 pub struct OpenSession {
     /// Its id, which `/clear` changes.
     pub session: String,
-    /// Whether a person is at it; not with `-p`.
+    /// Whether it is interactive; false under `-p`.
     pub is_interactive: bool,
-    /// The start of the turn that is under way, in milliseconds since 1970.
+    /// The start of the current turn, in milliseconds since 1970.
     pub busy_since_ms: Option<i64>,
 }
 
-/// Returns the session that the client which runs us has open, from the client's file about its
-/// process. Seen in 2.1.221 and 2.1.325; 2.1.136 writes such files and does not give its process id
-/// to its hooks.
+/// Returns the open session of the client that runs us, from the client's file about its process.
+/// Seen in 2.1.221 and 2.1.325; 2.1.136 writes such files but does not give its process id to its
+/// hooks.
 pub fn open_session(env: &Env) -> Option<OpenSession> {
     let process: u32 = env.text(env_vars::PID)?.parse().ok()?;
     let file = env_vars::config_dir(env)?.join("sessions").join(format!("{process}.json"));
@@ -103,16 +112,18 @@ pub fn open_session(env: &Env) -> Option<OpenSession> {
     })
 }
 
-/// Files of the client's own helpers, which hold copied rows or no work at all.
+/// Files of the client's internal helpers, which have copied rows or no work at all.
 const NOT_WORKERS: &[&str] = &["agent-acompact-", "agent-aprompt_suggestion-"];
 
 /// The first version that keeps a session's subagents in a folder of the session's own.
 const OWN_FOLDER_SINCE: [u32; 3] = [2, 1, 17];
 
-/// Returns the transcripts of a session's subagents: in a folder of their own from 2.1.17 on, beside it in 2.0.x.
+/// Returns the transcripts of a session's subagents: in a folder of their own from 2.1.17 on,
+/// beside it in 2.0.x.
 pub fn subagent_transcripts(transcript: &Path, version: Option<&str>) -> Vec<PathBuf> {
     let own = agent_files(&transcript.with_extension("").join("subagents"));
-    // The folder of all sessions can be long: it is searched only for a client that wrote them there.
+    // The folder of all sessions can be long, so it is only searched for a client that puts them
+    // there.
     if !own.is_empty() || version.and_then(version_numbers).is_some_and(|version| version >= OWN_FOLDER_SINCE)
     {
         return own;
@@ -159,10 +170,11 @@ pub fn session_in_rows(file: &Path) -> Option<String> {
     })
 }
 
-/// The most bytes of a file of settings: a checkout may bring one of any size along.
+/// The largest settings file that is read: a checkout may bring one of any size.
 pub const MOST_SETTINGS: u64 = 4 << 20;
 
-fn json_in(file: &Path) -> Option<Value> {
+/// Returns the JSON of one of the client's files; `None` if there is none that can be read.
+pub fn json_in(file: &Path) -> Option<Value> {
     serde_json::from_str(&read_bounded(open_regular(file).ok()?, MOST_SETTINGS).ok()?).ok()
 }
 

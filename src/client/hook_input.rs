@@ -12,6 +12,8 @@ pub enum Event {
     SubagentStop,
     /// A session starts, goes on or was compacted.
     SessionStart,
+    /// The person has sent a prompt.
+    PromptSubmit,
     /// An event that punchlist is not for.
     Other(String),
 }
@@ -22,6 +24,7 @@ impl Event {
             Self::Stop => "Stop",
             Self::SubagentStop => "SubagentStop",
             Self::SessionStart => "SessionStart",
+            Self::PromptSubmit => "UserPromptSubmit",
             Self::Other(name) => name,
         }
     }
@@ -40,6 +43,11 @@ pub struct BackgroundTask {
 }
 
 impl BackgroundTask {
+    /// Whether it may run without end. A subagent ends by itself, and its report starts a turn.
+    pub fn may_run_on(&self) -> bool {
+        !self.kind.contains("agent")
+    }
+
     /// Whether it still runs. An unknown status counts as running: then the stop is not audited,
     /// which is safe.
     pub fn is_running(&self) -> bool {
@@ -74,6 +82,9 @@ pub struct HookInput {
     pub agent_transcript_path: Option<PathBuf>,
     /// `SessionStart`: `startup`, `resume`, `clear` or `compact`.
     pub source: Option<String>,
+    /// Whether it is another client's: one that has its own names for the fields that Claude Code
+    /// always sends.
+    pub is_foreign: bool,
 }
 
 /// Why stdin is not a hook's input.
@@ -84,6 +95,13 @@ pub enum InputError {
     #[error("stdin is not the hook's JSON ({0}); `punchlist hook` is run by Claude Code, see the README")]
     NotJson(String),
 }
+
+/// What other clients that run this hook call the session's id, and its transcript.
+const FOREIGN_IDS: [&str; 3] = ["sessionId", "conversation_id", "thread_id"];
+const FOREIGN_TRANSCRIPT: &str = "transcriptPath";
+/// What one of them sends that has the other names of Claude Code's, and no transcript where it
+/// keeps none.
+const FOREIGN_TURN: &str = "turn_id";
 
 impl HookInput {
     /// Reads what came on stdin.
@@ -104,16 +122,24 @@ impl HookInput {
         let text =
             |key: &str| fields.get(key).and_then(Value::as_str).filter(|s| !s.is_empty()).map(String::from);
         let path = |key: &str| text(key).map(PathBuf::from);
+        let has_foreign_names =
+            FOREIGN_IDS.iter().chain([&FOREIGN_TRANSCRIPT]).any(|key| fields.contains_key(*key));
+        let is_foreign = !fields.contains_key("session_id") && has_foreign_names
+            || fields.contains_key(FOREIGN_TURN) && text("transcript_path").is_none();
         let event = match text("hook_event_name").as_deref() {
             // Without a name it is still our registration that started us, and we register on Stop.
             None | Some("Stop") => Event::Stop,
             Some("SubagentStop") => Event::SubagentStop,
             Some("SessionStart") => Event::SessionStart,
+            Some("UserPromptSubmit") => Event::PromptSubmit,
+            // They have names of their own for a stop, too.
+            Some(other) if is_foreign && other.to_lowercase().ends_with("stop") => Event::Stop,
             Some(other) => Event::Other(other.into()),
         };
+        let foreign_id = || FOREIGN_IDS.iter().find_map(|key| text(key));
         Self {
             event,
-            session_id: text("session_id"),
+            session_id: text("session_id").or_else(foreign_id),
             transcript_path: path("transcript_path"),
             cwd: path("cwd"),
             permission_mode: text("permission_mode"),
@@ -125,6 +151,7 @@ impl HookInput {
             agent_type: text("agent_type"),
             agent_transcript_path: path("agent_transcript_path"),
             source: text("source"),
+            is_foreign,
         }
     }
 
@@ -132,11 +159,14 @@ impl HookInput {
     pub fn own_transcript(&self) -> Option<&Path> {
         match self.event {
             Event::SubagentStop => self.agent_transcript_path.as_deref(),
-            Event::Stop | Event::SessionStart | Event::Other(_) => self.transcript_path.as_deref(),
+            Event::Stop | Event::SessionStart | Event::PromptSubmit | Event::Other(_) => {
+                self.transcript_path.as_deref()
+            }
         }
     }
 
-    /// Returns the tasks that run on after this stop. A `SubagentStop` lists the stopping agent, too.
+    /// Returns the tasks that run on after this stop. A `SubagentStop` lists the stopping agent,
+    /// too.
     pub fn running_tasks(&self) -> impl Iterator<Item = &BackgroundTask> {
         self.background_tasks
             .iter()
@@ -193,6 +223,19 @@ mod tests {
             parse(r#"{"session_id":"s","cwd":"/w","hook_event_name":"SessionStart","source":"compact"}"#);
         assert_eq!((&input.event, input.source.as_deref()), (&Event::SessionStart, Some("compact")));
         assert_eq!(input.event.name(), "SessionStart");
+    }
+
+    #[test]
+    fn another_clients_stop_is_a_stop_and_its_session_has_a_name() {
+        let cursor = parse(r#"{"hook_event_name":"stop","conversation_id":"c","status":"completed"}"#);
+        assert_eq!((cursor.event, cursor.session_id.as_deref()), (Event::Stop, Some("c")));
+        assert!(cursor.is_foreign);
+        for transcript in ["", r#""transcript_path":null,"#] {
+            let codex = format!(r#"{{"session_id":"s","turn_id":"t",{transcript}"hook_event_name":"Stop"}}"#);
+            assert!(parse(&codex).is_foreign, "{codex}");
+        }
+        let own = parse(r#"{"session_id":"s","transcript_path":"/t","hook_event_name":"stop"}"#);
+        assert_eq!((own.event, own.is_foreign), (Event::Other("stop".into()), false));
     }
 
     #[test]

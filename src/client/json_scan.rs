@@ -1,13 +1,16 @@
-//! Splits JSON text in one pass into fields, items and values as they are written. Must not copy, and must not look
-//! into values that nobody asks for.
+//! Splits JSON text in one pass into fields, items and values as they are written. Must not copy,
+//! or look into values that nobody asks for.
 //!
-//! It does not validate: `serde_json` refuses a line that is cut or damaged as a whole, while most of such a line is still
-//! of use. A value is checked when it is decoded. Text that ends too early, or has no JSON where JSON must be, is
-//! [`Torn`].
+//! It does not validate: `serde_json` rejects a cut or damaged line as a whole, while most of such
+//! a line is still useful. A value is checked when it is decoded. Text that ends too early, or has
+//! no JSON where JSON must be, is [`Torn`].
 
 use std::borrow::Cow;
+use std::fmt;
 
 use memchr::memmem;
+use serde::de::Visitor;
+use serde::{Deserialize, Deserializer};
 
 use crate::text::last_part;
 
@@ -36,8 +39,8 @@ impl<'a> Raw<'a> {
     pub fn text(self) -> Option<Cow<'a, str>> {
         let inner = self.literal()?;
         match memchr::memchr(b'\\', inner) {
-            None => std::str::from_utf8(inner).ok().map(Cow::Borrowed),
-            Some(_) => decode(inner).map(Cow::Owned),
+            None => Some(String::from_utf8_lossy(inner)),
+            Some(_) => decode(self.json).map(Cow::Owned),
         }
     }
 
@@ -48,13 +51,14 @@ impl<'a> Raw<'a> {
         Some(text)
     }
 
-    /// Returns the last `cap` bytes of a string, or a little less, with a mark where something is missing. The mark
-    /// counts bytes of JSON: the part that is cut off is not decoded.
+    /// Returns the last `cap` bytes of a string, or a little less, with a mark if something is
+    /// missing. The mark counts bytes of JSON: the part that is cut off is not decoded.
     pub fn end(self, cap: usize) -> Option<String> {
         let inner = self.literal()?;
         let from = inner.len().saturating_sub(cap * 2);
         let start = (from..inner.len()).take(NEAR).find(|at| is_place_to_cut(inner, *at));
-        let decoded = start.filter(|_| from > 0).and_then(|start| decode(&inner[start..]));
+        let decoded =
+            start.filter(|_| from > 0).and_then(|start| decode(&[b"\"", &inner[start..], b"\""].concat()));
         match decoded.filter(|text| text.len() >= cap) {
             None => Some(last_part(&self.text()?, cap)),
             Some(text) => {
@@ -110,8 +114,8 @@ impl<'a> Scan<'a> {
         self.text.get(self.at).copied()
     }
 
-    /// Calls `each` for every field of the object that comes next, with the key as written. `each` must consume the
-    /// value. Anything but an object is torn.
+    /// Calls `each` for every field of the next object, with the key as written. `each` must
+    /// consume the value. Anything but an object is torn.
     pub fn fields(
         &mut self,
         mut each: impl FnMut(&'a [u8], &mut Self) -> Result<(), Torn>,
@@ -136,7 +140,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Calls `each` for every item of the list that comes next. `each` must consume the item.
+    /// Calls `each` for every item of the next list. `each` must consume the item.
     pub fn items(&mut self, mut each: impl FnMut(&mut Self) -> Result<(), Torn>) -> Result<(), Torn> {
         self.expect(b'[')?;
         if self.peek() == Some(b']') {
@@ -175,8 +179,8 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Skips to the end of the text, if the text is one object as the client writes it, and no second object starts in
-    /// the rest. Returns whether it did.
+    /// Skips to the end of the text, if the text is one object as the client writes it, and no
+    /// second object starts in the rest. Returns whether it did.
     pub fn skip_last_object(&mut self) -> bool {
         let is_one = self.text.starts_with(b"{\"") && self.text.ends_with(b"}");
         if !is_one || starts_another_object(&self.text[self.at..]) {
@@ -205,7 +209,8 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Consumes a string by looking for quotes only. A quote after an odd number of backslashes is inside.
+    /// Consumes a string by looking for quotes only. A quote after an odd number of backslashes is
+    /// inside.
     fn skip_string(&mut self) -> Result<(), Torn> {
         let start = self.at + 1;
         let is_escape = |byte: &&u8| **byte == b'\\';
@@ -239,8 +244,8 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Returns whether an object may start behind the end of another. A string can't look like that: a quote in it has a
-/// backslash before it.
+/// Returns whether an object may start after the end of another. A string can't look like that: a
+/// quote inside one has a backslash before it.
 fn starts_another_object(part: &[u8]) -> bool {
     memmem::find_iter(part, "{\"").any(|at| {
         let before = part[..at].iter().rev().find(|byte| !byte.is_ascii_whitespace());
@@ -251,8 +256,9 @@ fn starts_another_object(part: &[u8]) -> bool {
 /// How far from the wanted position a string may be cut.
 const NEAR: usize = 200;
 
-/// Returns whether a JSON string can be cut at `at`: between two characters and outside of an escape. The longest escape
-/// is `\uXXXX`; two of them may be one character, and a cut between them would be before a backslash.
+/// Returns whether a JSON string can be cut at `at`: between two characters and outside an escape.
+/// The longest escape is `\uXXXX`; two of them may form one character, and a cut between them would
+/// be before a backslash.
 pub fn is_place_to_cut(string: &[u8], at: usize) -> bool {
     let before = &string[at.saturating_sub(5)..at];
     let is_plain = string.get(at).is_some_and(|byte| byte.is_ascii() && *byte != b'\\');
@@ -263,9 +269,33 @@ pub fn is_place_to_cut(string: &[u8], at: usize) -> bool {
         }
 }
 
-/// Decodes a string from what is between its quotes.
-fn decode(inner: &[u8]) -> Option<String> {
-    serde_json::from_slice(&[b"\"", inner, b"\""].concat()).ok()
+/// Decodes a string with its quotes. The client cuts long texts between the halves of an emoji, and
+/// a half is no text: `\u{fffd}` takes its place, so that the rest is not lost.
+fn decode(json: &[u8]) -> Option<String> {
+    let lossy =
+        || serde_json::from_slice(json).ok().map(|Bytes(bytes)| String::from_utf8_lossy(&bytes).into());
+    serde_json::from_slice(json).ok().or_else(lossy)
+}
+
+/// The bytes of a JSON string. For them `serde_json` takes halves of a character as well.
+struct Bytes(Vec<u8>);
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Take;
+        impl Visitor<'_> for Take {
+            type Value = Bytes;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a string")
+            }
+
+            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Bytes, E> {
+                Ok(Bytes(bytes.to_vec()))
+            }
+        }
+        deserializer.deserialize_bytes(Take)
+    }
 }
 
 #[cfg(test)]
@@ -301,6 +331,20 @@ mod tests {
         ] {
             assert_eq!(fields(json), Err(Torn), "{json}");
         }
+    }
+
+    #[test]
+    fn a_text_with_half_a_character_was_lost() {
+        let text = |json: &[u8]| Scan::new(json).value().expect("a value").text().map(Cow::into_owned);
+        let lost = "\u{fffd}";
+        let half = text(br#""cut \ud83d, and \"the rest\" \ud83d\ude00""#).expect("text");
+        assert_eq!(half.replace(lost, ""), "cut , and \"the rest\" \u{1f600}");
+        assert!(half.contains(lost));
+        assert_eq!(text(b"\"a \xff b\"").as_deref(), Some("a \u{fffd} b"));
+        assert_eq!(text(br#""no \q escape""#), None);
+        let long = format!(r#""\ud83d{}""#, "x ".repeat(300));
+        let end = Scan::new(long.as_bytes()).value().expect("a value").end(590).expect("text");
+        assert!(end.ends_with("x x "), "{end}");
     }
 
     #[test]
@@ -380,7 +424,7 @@ mod tests {
         })
     }
 
-    /// Builds the value from what a scan finds.
+    /// Rebuilds the value from what a scan finds.
     fn rebuilt(scan: &mut Scan<'_>) -> Result<Value, Torn> {
         match scan.peek().ok_or(Torn)? {
             b'{' => {

@@ -1,5 +1,5 @@
-//! The client's program: finds it, finds out which flags it understands, and says which variables it
-//! is run with. Must not guess flags from version numbers: packages and forks differ.
+//! The client's program: finds it, learns which flags it understands, and defines the environment
+//! it runs in. Must not guess flags from version numbers: packages and forks differ.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -28,7 +28,7 @@ const SET: &[(&str, &str)] = &[
     ("CLAUDE_CODE_DISABLE_TERMINAL_TITLE", "1"),
     ("CLAUDE_CODE_MAX_OUTPUT_TOKENS", "8000"),
     ("CLAUDE_CODE_MAX_RETRIES", "2"),
-    // 2.1.42 counts the good answer as a retry, too.
+    // 2.1.42 counts the valid answer as a retry, too.
     ("MAX_STRUCTURED_OUTPUT_RETRIES", "3"),
     ("DISABLE_AUTOUPDATER", "1"),
 ];
@@ -51,12 +51,11 @@ const UNSET: &[&str] = &[
     env_vars::AGENT,
 ];
 
-/// The most that the client may print.
+/// The most output that is accepted from the client.
 const STDOUT_CAP: usize = 4 << 20;
 const STDERR_CAP: usize = 64 << 10;
 
-/// Finds the client to ask: the one that the person named, the one that runs this session, or the
-/// one on PATH.
+/// Finds the client to ask: the configured one, the one that runs this session, or the one on PATH.
 pub fn find(env: &Env, configured: Option<&Path>) -> Result<PathBuf, Unavailable> {
     if let Some(named) = env.path(env::CLAUDE).or_else(|| configured.map(PathBuf::from)) {
         return env
@@ -71,8 +70,8 @@ pub fn find(env: &Env, configured: Option<&Path>) -> Result<PathBuf, Unavailable
     })
 }
 
-/// The program of the process that started us. No version up to 2.1.325 gives its path to its
-/// hooks; from 2.1.221 on it gives its process id.
+/// Returns the program of the process that started us. No version up to 2.1.325 gives its path to
+/// its hooks; from 2.1.221 on it gives its process id.
 fn running_client(env: &Env) -> Option<PathBuf> {
     let pid: u32 = env.text(env_vars::PID)?.parse().ok()?;
     std::fs::read_link(format!("/proc/{pid}/exe")).ok()
@@ -83,12 +82,12 @@ fn is_interpreter(path: &Path) -> bool {
     ["node", "nodejs", "bun", "deno"].contains(&stem.as_str())
 }
 
-/// Returns the variables that a client which we run must not see.
+/// Returns the variables that must be hidden from a client that we run.
 pub fn env_unset() -> Vec<OsString> {
     UNSET.iter().map(Into::into).collect()
 }
 
-/// Returns a run of the client that does not know that it is inside another, with nothing on stdin.
+/// Returns a job for a client that must not notice that it runs inside another, with empty stdin.
 pub fn job(client: &Path, args: &[impl AsRef<OsStr>], cwd: &Path, deadline: Duration) -> Job {
     Job {
         program: client.to_path_buf(),
@@ -114,8 +113,8 @@ fn crashed(why: String) -> ReaderOutcome {
     ReaderOutcome::Unavailable(Unavailable::Crashed(why))
 }
 
-/// Returns the exit code of a run of the client, or what it means that there is none. The only place
-/// that says it. `name` is what was run.
+/// Returns the exit code of a run of the client, or the outcome if there is none. No other code
+/// interprets it. `name` is what was run.
 pub fn exit_code(ended: &Ended, client: &Path, name: &str) -> Result<i32, ReaderOutcome> {
     Err(match &ended.how {
         Ending::Exited(code) => return Ok(*code),
@@ -138,7 +137,7 @@ pub struct Flags(BTreeSet<String>);
 impl Flags {
     pub fn from_help(help: &str) -> Self {
         let listed = help.lines().flat_map(|line| {
-            // Flags stand at the start of a line; those in a description are only mentioned.
+            // A flag starts a line; one inside a description is only mentioned.
             line.trim_start()
                 .split([' ', ','])
                 .take_while(|word| word.is_empty() || word.starts_with('-'))
@@ -166,14 +165,14 @@ impl Flags {
     }
 }
 
-/// A cache of the flags of clients, so that `--help` runs once for each binary.
+/// A cache of clients' flags, so that `--help` runs once for each binary.
 pub trait FlagCache {
     /// Returns the flags of this client, if its binary is still the same.
     fn get(&self, client: &Path) -> Option<Flags>;
     fn put(&self, client: &Path, flags: &Flags);
 }
 
-/// Tells one client's binary from another: a new version has another size or date.
+/// Tells one client binary from another: a new version differs in size or date.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientStamp {
     path: PathBuf,

@@ -1,5 +1,6 @@
-//! A prompt in a row: the person's own words, or what the client put in their place. Pure. Must not take the client's own rows (meta, hook feedback, compaction
-//! summaries, command output, notifications) for the person's.
+//! A prompt in a row: the person's own words, or what the client put in their place. Pure. Must not
+//! mistake the client's own rows (meta, hook feedback, compaction summaries, command output,
+//! notifications) for the person's.
 
 use std::borrow::Cow;
 
@@ -12,7 +13,7 @@ pub enum Prompt {
     Ask(String),
     /// "Implement the following plan": the person accepted this plan and cleared the context.
     PlanHandedOver(String),
-    /// The client's notice that a task in the background has ended.
+    /// The client's notice that a background task has ended.
     TaskEnded { task: String, report: String },
 }
 
@@ -39,7 +40,7 @@ const NOT_THE_PERSON: &[&str] = &[
     "SubagentStop hook feedback:",
 ];
 
-/// The client's own commands, which set something and ask for no work, whatever their arguments.
+/// The client's own commands, which change a setting and ask for no work, whatever their arguments.
 const OWN_COMMANDS: &[&str] = &[
     "add-dir", "agents", "branch", "bug", "clear", "color", "compact", "config", "context", "copy", "cost",
     "doctor", "effort", "exit", "export", "fast", "feedback", "fork", "help", "hooks", "ide", "keybindings",
@@ -108,7 +109,7 @@ impl Prompt {
                 Some(words.join("\n")).filter(|words| !words.is_empty())?
             }
         };
-        // 2.1.12 goes on in the same file, with the plan in the prompt and no other sign of it.
+        // 2.1.12 continues in the same file, with the plan in the prompt and no other sign of it.
         Some(match text.strip_prefix(PLAN_HAND_OVER).map(str::trim) {
             Some(plan) if !plan.is_empty() => Self::PlanHandedOver(plan.to_owned()),
             _ => Self::Ask(text),
@@ -123,7 +124,8 @@ impl Prompt {
     }
 }
 
-/// Returns the person's words in a text, if it holds any: the text itself, or a slash command with its arguments.
+/// Returns the person's words in a text, if it holds any: the text itself, or a slash command with
+/// its arguments.
 pub fn persons_words(text: &str) -> Option<Cow<'_, str>> {
     let text = text.trim();
     if text.starts_with("<command-") {
@@ -133,8 +135,9 @@ pub fn persons_words(text: &str) -> Option<Cow<'_, str>> {
     is_persons.then_some(Cow::Borrowed(text))
 }
 
-/// Returns `/name arguments` from the tags that the client makes of a slash command, in any order. A command with no
-/// arguments, and one of the client's own, has none of the person's words in it.
+/// Returns `/name arguments` from the tags that the client turns a slash command into, in any
+/// order. A command without arguments, or one of the client's own, has none of the person's words
+/// in it.
 fn slash_command(text: &str) -> Option<String> {
     let arguments = within(text, "<command-args>", "</command-args>").unwrap_or_default();
     let name = within(text, "<command-name>", "</command-name>")?.trim_start_matches('/');
@@ -146,7 +149,8 @@ fn slash_ask(name: &str, arguments: &str) -> Option<String> {
     is_ask.then(|| format!("/{name} {arguments}"))
 }
 
-/// Returns the text between the first opening and the last closing tag: arguments may hold tags of their own.
+/// Returns the text between the first opening and the last closing tag: arguments may hold tags of
+/// their own.
 fn within<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
     let inner = text.split_once(open)?.1;
     Some(inner.rsplit_once(close).map_or(inner, |(inner, _)| inner).trim())

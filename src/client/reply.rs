@@ -1,6 +1,5 @@
-//! The client's reply: what it printed and its exit code, read as an outcome. Pure. An answer
-//! counts only with exit 0, `is_error` false and a passed check: an API failure has the subtype
-//! "success", too.
+//! The client's reply: parses its output and exit code into an outcome. Pure. An answer counts only
+//! with exit 0, `is_error` false and a passed check: an API failure has the subtype "success", too.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -10,7 +9,7 @@ use super::call::{AnswerCheck, ReaderOutcome, Unavailable, Usage};
 use crate::child::{Ended, Ending};
 use crate::redact::mask;
 
-/// After this many braces that begin no JSON object the rest of a text is not searched.
+/// A text is not searched further after this many braces that begin no JSON object.
 const MAX_BRACES: usize = 200;
 
 /// What `--output-format json` prints: the fields that are used, all of them optional.
@@ -37,7 +36,7 @@ struct EnvelopeUsage {
     cache_creation_input_tokens: Option<u64>,
 }
 
-/// Parses all of stdout, or its last line where the client printed a notice before it.
+/// Parses all of stdout, or its last line if the client printed a notice before it.
 fn envelope(stdout: &str) -> Option<Envelope<'_>> {
     let last_line = || stdout.trim().lines().next_back().unwrap_or_default();
     serde_json::from_str(stdout.trim()).or_else(|_| serde_json::from_str(last_line())).ok()
@@ -94,13 +93,14 @@ pub fn exit_outcome(
     if envelope.is_error.is_none() {
         return ReaderOutcome::Unreadable("its JSON is not a result of the client".into());
     }
-    // 2.1.42 has `is_error: false` when it ran out of turns.
+    // 2.1.42 reports `is_error: false` when it ran out of turns.
     if let Some(other) = envelope.subtype.as_deref().filter(|subtype| *subtype != "success") {
         return ReaderOutcome::Unreadable(format!("it ended with {other}"));
     }
     let answer = match (envelope.structured_output, has_schema) {
         (Some(json), true) => check(json.get()).map(|()| json.get()),
-        // A prompt that the client takes for one of its own commands is a success without a turn.
+        // A prompt that the client mistakes for one of its own commands is a success without a
+        // turn.
         (None, _) if envelope.num_turns == Some(0) => Err("the model was not asked".into()),
         (None, true) => Err("it has no structured answer".into()),
         (_, false) => find_in_text(envelope.result.as_deref().unwrap_or_default(), check),
@@ -108,14 +108,14 @@ pub fn exit_outcome(
     checked(answer)
 }
 
-/// Returns what a recorded reply says: the client's result as printed, the answer alone, or a text
-/// with the answer in it.
+/// Returns the outcome of a recorded reply: the client's result as printed, the answer alone, or a
+/// text with the answer in it.
 pub fn recorded_outcome(text: &str, check: AnswerCheck) -> ReaderOutcome {
     let is_result = |envelope: &Envelope<'_>| envelope.is_error.is_some();
     if let Some(envelope) = envelope(text).filter(is_result) {
         return exit_outcome(0, text.as_bytes(), b"", envelope.structured_output.is_some(), check);
     }
-    // One object alone gets its exact fault; in a text there may be several that do not fit.
+    // A lone object gets its exact fault; a text may have several that do not fit.
     let alone = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text.trim());
     let answer =
         if alone.is_ok() { check(text.trim()).map(|()| text.trim()) } else { find_in_text(text, check) };
@@ -130,7 +130,7 @@ fn checked(answer: Result<&str, String>) -> ReaderOutcome {
 }
 
 /// Finds the answer in a text, for clients that can't enforce a schema. Exactly one JSON object in
-/// it may pass the check: of two, it is unknown which is meant.
+/// it may pass the check: with two, it is unknown which one is meant.
 fn find_in_text(text: &str, check: AnswerCheck) -> Result<&str, String> {
     let mut found = None;
     let mut last_fault = None;
@@ -162,7 +162,7 @@ fn find_in_text(text: &str, check: AnswerCheck) -> Result<&str, String> {
     })
 }
 
-/// Classifies a failure by the client's words.
+/// Classifies a failure by the client's message.
 fn failure(status: Option<u16>, subtype: Option<&str>, said: &str) -> ReaderOutcome {
     let words = said.to_lowercase();
     let has = |parts: &[&str]| parts.iter().any(|part| words.contains(part));
@@ -189,9 +189,9 @@ fn failure(status: Option<u16>, subtype: Option<&str>, said: &str) -> ReaderOutc
     ReaderOutcome::Unavailable(unavailable)
 }
 
-/// Returns the start of a text on one line, masked: it goes to the person and into the log.
+/// Returns the start of a text on one line, masked, for the person and the log.
 fn excerpt(text: &str) -> String {
-    // Masked before it is cut, since half a secret would not be recognised.
+    // Mask before cutting: half a secret would not be recognised.
     let start: String = text.trim_start().chars().take(64_000).collect();
     let line = mask(&start).text.split_whitespace().collect::<Vec<_>>().join(" ");
     let short: String = line.chars().take(200).collect();

@@ -1,5 +1,6 @@
-//! Parses the lines of a transcript into rows; the only parser of the client's rows. Must not assume anything about a
-//! field but its name: a field of another type than today's counts as absent, and the rest of the row is used.
+//! Parses the lines of a transcript into rows; the only parser of the client's rows. Must not
+//! assume anything about a field but its name: a field of an unexpected type counts as absent, and
+//! the rest of the row is used.
 
 use std::borrow::Cow;
 
@@ -38,7 +39,8 @@ impl<'a> Field<'a> {
         self.0
     }
 
-    /// Returns the objects in it, if it is a list. A list that breaks off is used as far as it goes.
+    /// Returns the objects in it, if it is a list. A list that breaks off is used as far as it
+    /// goes.
     pub fn objects(self) -> Vec<Raw<'a>> {
         let mut objects = Vec::new();
         if let Some(raw) = self.0 {
@@ -50,7 +52,7 @@ impl<'a> Field<'a> {
         objects
     }
 
-    /// Reads the value. Of a key that is there twice the first value counts.
+    /// Reads the value. If a key is repeated, the first value counts.
     pub(crate) fn read(&mut self, scan: &mut Scan<'a>) -> Result<(), Torn> {
         let value = scan.value()?;
         self.0.get_or_insert(value);
@@ -58,7 +60,8 @@ impl<'a> Field<'a> {
     }
 }
 
-/// Defines a struct of fields by their JSON names, and its parser. A field is a [`Field`], or of a type that reads itself.
+/// Defines a struct of fields by their JSON names, and its parser. A field is a [`Field`], or has a
+/// type that reads itself.
 macro_rules! record {
     (@type) => { $crate::client::row::Field<'a> };
     (@type $type:ty) => { $type };
@@ -98,7 +101,7 @@ record! {
         kind = b"type",
         /// The row's own id. A fork copies rows with their ids.
         uuid = b"uuid",
-        /// The id of the row that it follows, which may be in another file, or not there yet.
+        /// The id of the row before it, which may be in another file, or not written yet.
         parent_uuid = b"parentUuid",
         session_id = b"sessionId",
         cwd = b"cwd",
@@ -108,13 +111,13 @@ record! {
         timestamp = b"timestamp",
         /// Not part of the conversation: caveats, hook feedback, injected context.
         is_meta = b"isMeta",
-        /// What compaction left of the conversation so far.
+        /// A compaction's summary of the conversation so far.
         is_compact_summary = b"isCompactSummary",
         /// Shown to the person, never sent.
         is_visible_in_transcript_only = b"isVisibleInTranscriptOnly",
         /// A subagent's row inside the main file (to 1.0.108), or any row of a subagent's own file.
         is_sidechain = b"isSidechain",
-        /// The text is the client's own about a failed request.
+        /// The client's own text about a failed request.
         is_api_error_message = b"isApiErrorMessage",
         /// `typed`, `sdk`, `system`, …
         prompt_source = b"promptSource",
@@ -127,7 +130,7 @@ record! {
         /// A tool's result in the client's own shape: an object, a list, or plain text on failure.
         tool_use_result = b"toolUseResult",
         attachment = b"attachment",
-        /// What was done with the queue of prompts: `enqueue`, `dequeue`, `remove`, `popAll`.
+        /// The operation on the queue of prompts: `enqueue`, `dequeue`, `remove`, `popAll`.
         operation = b"operation",
         /// The prompt that was queued.
         content = b"content",
@@ -139,7 +142,7 @@ pub const ASSISTANT: &str = "assistant";
 pub const ATTACHMENT: &str = "attachment";
 pub const QUEUE: &str = "queue-operation";
 
-/// Types that carry nothing for a session. They are known, so they are not counted as unknown.
+/// Types that are of no use to a session. They are listed so that they don't count as unknown.
 const IGNORED_TYPES: &[&str] = &[
     "agent-name", "agent-setting", "ai-title", "api-request", "api-request-blob", "api-response",
     "atis-latch", "bridge-session", "cost-state", "custom-title", "file-history-delta",
@@ -148,16 +151,18 @@ const IGNORED_TYPES: &[&str] = &[
 ];
 
 impl<'a> Row<'a> {
-    /// Parses the next row of a line. The rest of a row of an ignored type is skipped where its end is clear: those
-    /// rows are a large part of a transcript.
+    /// Parses the next row of a line. Skips the rest of a row of an ignored type if its end is
+    /// clear: those rows are a large part of a transcript.
     fn next(scan: &mut Scan<'a>) -> Result<Self, Torn> {
         let start = *scan;
         let mut row = Self::default();
+        let mut is_ignored = false;
         let read = scan.fields(|key, scan| {
             row.read_field(key, scan)?;
-            if key == b"type" && row.is_ignored() { Err(Torn) } else { Ok(()) }
+            is_ignored |= key == b"type" && row.is_ignored();
+            if is_ignored { Err(Torn) } else { Ok(()) }
         });
-        if !row.is_ignored() {
+        if !is_ignored {
             return read.map(|()| row);
         }
         if !scan.skip_last_object() {
@@ -167,7 +172,7 @@ impl<'a> Row<'a> {
         Ok(row)
     }
 
-    /// Returns whether rows of this type are known to carry nothing for a session.
+    /// Returns whether rows of this type are known to be of no use to a session.
     pub fn is_ignored(&self) -> bool {
         self.kind.text().is_some_and(|kind| IGNORED_TYPES.contains(&kind.as_ref()))
     }
@@ -181,7 +186,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// A message, read where it stands: most of a transcript is in messages, and each byte is gone over once.
+/// A message, parsed in place: messages are most of a transcript, and each byte is scanned once.
 #[derive(Debug, Default)]
 pub struct Message<'a> {
     /// Shared by the rows of one message.
@@ -212,7 +217,7 @@ record! {
         id = b"id",
         name = b"name",
         input = b"input",
-        /// A result's call.
+        /// The call that a result belongs to.
         tool_use_id = b"tool_use_id",
         /// A result's content: text or a list of blocks.
         content = b"content",
@@ -227,7 +232,7 @@ record! {
         kind = b"type",
         plan_file_path = b"planFilePath",
         plan_content = b"planContent",
-        /// `prompt` for a queued command that is one.
+        /// `prompt` if a queued command is one.
         command_mode = b"commandMode",
         prompt = b"prompt",
     }
@@ -237,7 +242,7 @@ record! {
 #[derive(Debug)]
 pub enum Content<'a> {
     Text(Raw<'a>),
-    /// Blocks, those that can be read.
+    /// The blocks that can be parsed.
     Blocks(Vec<Block<'a>>),
 }
 
@@ -248,7 +253,7 @@ impl Default for Content<'_> {
 }
 
 impl<'a> Content<'a> {
-    /// Parses it; a shape that we do not know is empty, and a list that breaks off is used as far as it goes.
+    /// Parses it; an unknown shape is empty, and a broken list is used as far as it goes.
     pub fn parse(field: Field<'a>) -> Self {
         let mut content = Self::default();
         if let Some(raw) = field.raw() {
@@ -276,7 +281,7 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// Returns all its text, that of blocks joined by line ends.
+    /// Returns all its text, with blocks joined by newlines.
     pub fn text(&self) -> Cow<'a, str> {
         match self {
             Self::Text(raw) => raw.text().unwrap_or_default(),
@@ -288,8 +293,8 @@ impl<'a> Content<'a> {
     }
 }
 
-/// Returns a line without white space and padding at its ends, and where that starts. A crash of the client was seen to
-/// leave NUL bytes.
+/// Returns a line without white space and padding at its ends, and its start. A crash of the client
+/// was seen to leave NUL bytes.
 pub fn trim(line: &[u8]) -> (&[u8], usize) {
     let is_content = |byte: &u8| *byte != 0 && !byte.is_ascii_whitespace();
     let start = line.iter().position(is_content).unwrap_or(line.len());
@@ -297,8 +302,8 @@ pub fn trim(line: &[u8]) -> (&[u8], usize) {
     (&line[start..end], start)
 }
 
-/// Calls `each` for every row on a line, and returns whether the line was readable to its end. A line may hold two
-/// objects; rows before a fault are used.
+/// Calls `each` for every row on a line, and returns whether the line was readable to its end. A
+/// line may have two objects; rows before a fault are used.
 pub fn rows_of(line: &[u8], mut each: impl FnMut(&Row<'_>)) -> bool {
     let mut scan = Scan::new(line);
     while scan.peek().is_some() {
@@ -310,7 +315,7 @@ pub fn rows_of(line: &[u8], mut each: impl FnMut(&Row<'_>)) -> bool {
     true
 }
 
-/// Returns whether a line holds rows to its end, none of them cut off.
+/// Returns whether a line consists of complete rows.
 pub fn is_whole(line: &[u8]) -> bool {
     let mut scan = Scan::new(line);
     while let Some(first) = scan.peek() {

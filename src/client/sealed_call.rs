@@ -1,6 +1,6 @@
-//! The sealed call: runs the client on one prompt with no tools, hooks, settings, memory, attachments
-//! or session file, in an empty folder, and names how that ended. Must not leave out a sealing flag
-//! that the client has, nor run longer than the deadline, all tries together.
+//! The sealed call: runs the client on one prompt with no tools, hooks, settings, memory,
+//! attachments or session file, in an empty folder, and names how that ended. Must not leave out a
+//! sealing flag that the client has, or run longer than the deadline, all tries together.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -12,23 +12,23 @@ use crate::child::{self, Ended};
 use crate::env::Env;
 use crate::text::last_part;
 
-/// The tools of clients that can only take tools away by name (before `--tools`, 2.0.32).
+/// The tools of clients whose tools can only be disabled by name (before `--tools`, 2.0.32).
 const OLD_TOOLS: &str = "Task,Bash,Glob,Grep,LS,ExitPlanMode,Read,Edit,MultiEdit,Write,NotebookRead,NotebookEdit,\
                          WebFetch,TodoRead,TodoWrite,WebSearch,BashOutput,KillBash,KillShell,SlashCommand,\
                          ListMcpResourcesTool,ReadMcpResourceTool";
 
-/// The client's only settings.
+/// The only settings that the client gets.
 const NO_HOOKS: &str = r#"{"disableAllHooks":true}"#;
 
 const SETTINGS: &str = "--settings";
 const NO_SESSION_FILE: &str = "--no-session-persistence";
 const SCHEMA: &str = "--json-schema";
 
-/// The most of what the client printed that the log gets.
+/// How much of the client's output goes to the log.
 const REPLY_CAP: usize = 256 << 10;
-/// The most calls for one question: each but the first drops a flag that the client refused.
+/// The most calls for one question: each one after the first drops a flag that the client refused.
 const MAX_TRIES: usize = 6;
-/// With less time left another try is not worth it.
+/// With less time left there is no point in another try.
 const MIN_TIME: Duration = Duration::from_millis(500);
 
 /// The client, run with no tools, hooks, settings or memory.
@@ -39,9 +39,9 @@ pub struct SealedClient<'a> {
     pub program: Option<&'a Path>,
     /// The model to ask.
     pub model: &'a str,
-    /// The flags of clients that were run before.
+    /// The flags of clients that ran before.
     pub flag_cache: &'a dyn FlagCache,
-    /// Whether the answer is still wanted; asked while the client runs.
+    /// Whether the answer is still wanted; called while the client runs.
     pub is_wanted: Option<&'a dyn Fn() -> bool>,
 }
 
@@ -134,7 +134,7 @@ impl SealedClient<'_> {
 /// The folder that the client runs in; removed on drop.
 struct SealedFolder {
     settings: PathBuf,
-    /// The client reads what is in its folder, so this is empty.
+    /// Empty, since the client reads what is in its folder.
     cwd: PathBuf,
     _folder: tempfile::TempDir,
 }
@@ -142,8 +142,8 @@ struct SealedFolder {
 impl SealedFolder {
     fn new(flags: &Flags) -> std::io::Result<Self> {
         let folder = child::temp_folder()?;
-        // A file and not text: clients up to 2.1.136 leave such text behind as a file in the
-        // temporary folder.
+        // A file rather than an argument: clients up to 2.1.136 leave such text behind as a file in
+        // the temporary folder.
         let settings = folder.path().join("settings.json");
         let mut cwd = folder.path().to_path_buf();
         if flags.has(SETTINGS) {
@@ -155,14 +155,14 @@ impl SealedFolder {
     }
 
     /// Removes the session file of a client that can't be kept from writing one. Its folder is
-    /// named after our own temporary one, so nothing of the person's is in it.
+    /// named after our own temporary one, so it has nothing of the person's.
     fn remove_session_file(&self, client_config_dir: &Path) {
         let Ok(folder) = std::fs::canonicalize(&self.cwd) else { return };
         let _ = std::fs::remove_dir_all(folders::project_folder(client_config_dir, &folder));
     }
 }
 
-/// What was printed, for the log.
+/// Returns what was printed, for the log.
 fn raw_reply(ended: &Ended) -> String {
     let mut text = last_part(&String::from_utf8_lossy(&ended.stdout), REPLY_CAP);
     if !ended.stderr.is_empty() {
@@ -199,7 +199,7 @@ fn command_line(flags: &Flags, model: &str, prompt: &Prompt, settings: &str) -> 
     give("--disable-slash-commands", &[]);
     give(NO_SESSION_FILE, &[]);
     give("--effort", &["low"]);
-    // One turn for the answer, one that clients up to 2.1.136 take after a good answer, and room
+    // One turn for the answer, one that clients up to 2.1.136 take after a valid answer, and room
     // for retries.
     give("--max-turns", &["4"]);
     if !give(SCHEMA, &[&prompt.schema]) {
@@ -208,12 +208,12 @@ fn command_line(flags: &Flags, model: &str, prompt: &Prompt, settings: &str) -> 
             prompt.schema
         );
     }
-    // 1.0.98 does not know the variable that turns attachments off.
+    // 1.0.98 does not know the variable that disables attachments.
     (args, if is_old { without_attachments(&stdin) } else { stdin })
 }
 
-/// Puts a word joiner before every `@` that a client could take for a file to attach, which it does
-/// only at the start of a word. Quotes in an answer are compared by letters and digits, so the
+/// Puts a word joiner before every `@` that a client could take for a file to attach, which is only
+/// the case at the start of a word. Quotes in an answer are compared by letters and digits, so the
 /// joiner does no harm there.
 fn without_attachments(text: &str) -> String {
     let mut guarded = String::with_capacity(text.len());

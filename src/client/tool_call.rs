@@ -1,5 +1,5 @@
-//! A tool call in an assistant's row: what the tool is to a session, and what it was called with. Must not judge what
-//! came of it.
+//! A tool call in an assistant's row: what kind of tool it is to a session, and its input. Must not
+//! judge how the call ended.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::client::json_scan::Raw;
 use crate::client::row::{Block, Field, record};
 
-/// The tool with which a file was changed.
+/// The tool that changed a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum EditTool {
     /// A whole file.
@@ -22,7 +22,7 @@ pub enum EditTool {
 }
 
 impl EditTool {
-    /// The client's name for it.
+    /// Returns the client's name for it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Write => "Write",
@@ -36,7 +36,7 @@ impl EditTool {
 /// One entry of the session's own task list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Todo {
-    /// The client's id, where it has one.
+    /// The client's id, if it has one.
     pub id: Option<String>,
     pub text: String,
     /// `pending`, `in_progress`, `completed`, …
@@ -54,7 +54,7 @@ pub struct PlanText {
 }
 
 impl PlanText {
-    /// Returns it with what only the other one has.
+    /// Returns it with missing fields filled in from the other one.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self {
@@ -73,13 +73,14 @@ pub enum TaskChange {
     Update { id: String, status: Option<String>, subject: Option<String> },
 }
 
-/// A call, by what its tool is to a session.
+/// A call, by what its tool means to a session.
 #[derive(Debug)]
 pub enum ToolCall<'a> {
     Edit {
         tool: EditTool,
         path: String,
-        /// What is taken out, nothing for a whole file, and what is put in. Of several replacements the last one.
+        /// What is removed (nothing for a whole file) and what is inserted; the last of several
+        /// replacements.
         change: Option<(Option<Raw<'a>>, Raw<'a>)>,
     },
     Command(Cow<'a, str>),
@@ -89,7 +90,7 @@ pub enum ToolCall<'a> {
         description: String,
         agent_type: String,
     },
-    /// A plan that the person is to approve.
+    /// A plan for the person to approve.
     Plan(PlanText),
     Tasks(TaskChange),
     TaskLook,
@@ -172,7 +173,7 @@ impl<'a> ToolCall<'a> {
 }
 
 impl<'a> ToolInput<'a> {
-    /// Returns what an edit takes out and puts in; `None` where a text is missing or empty.
+    /// Returns what an edit removes and inserts; `None` if a text is missing or empty.
     fn change(&self) -> Option<(Option<Raw<'a>>, Raw<'a>)> {
         let text = |field: Field<'a>| field.raw().filter(|raw| raw.is_text() && raw.json().len() > 2);
         if let Some(new) = text(self.content) {

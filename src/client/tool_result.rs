@@ -1,5 +1,5 @@
-//! The result of a tool call: how the call ended and what it brought. Pure. Must not take a failure for an edit: a
-//! plain-text result, `is_error`, or `staged` mean that nothing was written.
+//! The result of a tool call: how the call ended and what it returned. Pure. Must not take a
+//! failure for an edit: a plain-text result, `is_error`, or `staged` mean that nothing was written.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::client::row::{Block, Content, Field, record};
 use crate::client::tool_call::PlanText;
 use crate::text::{last_part, start_and_end};
 
-/// How much of a command's output is kept: its end, more of it where it did not end well.
+/// How much of a command's output is kept: its end, and more of it after a failure.
 const OUTPUT_CAP: usize = 1_600;
 const FAILED_OUTPUT_CAP: usize = 2_400;
 /// How much of a subagent's report is kept: its start and its end.
@@ -21,13 +21,13 @@ const FAILURE_CAP: usize = 200;
 /// How a shell command ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CommandEnd {
-    /// Exit code 0, or nothing that says it failed.
+    /// Exit code 0, or no sign of a failure.
     Succeeded,
-    /// It failed, with this exit code where it is known.
+    /// It failed, with this exit code if it is known.
     Failed(Option<i32>),
     /// The person or a timeout ended it.
     Interrupted,
-    /// It was sent to the background: how it ended is not known.
+    /// It was sent to the background: its ending is not known.
     Background,
     /// No result in the transcript.
     #[default]
@@ -43,15 +43,16 @@ pub enum FileText<'a> {
     Text(Raw<'a>),
 }
 
-/// What a subagent gave back.
+/// What a subagent returned.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
-    /// Its text, start and end where that is long. Empty for a subagent that was only sent to the background.
+    /// Its text, or the start and end of a long one. Empty for a subagent that was only sent to the
+    /// background.
     pub text: String,
     pub agent_id: Option<String>,
 }
 
-/// A result block, and the client's structured result where it belongs to this block alone.
+/// A result block, and the client's structured result if it belongs to this block alone.
 #[derive(Debug)]
 pub struct ToolResult<'a, 'b> {
     block: &'b Block<'a>,
@@ -81,7 +82,7 @@ record! {
         agent_id = b"agentId",
         /// Of a subagent: `completed`, `async_launched`, …
         status = b"status",
-        /// What a subagent said in the end.
+        /// A subagent's final message.
         content = b"content",
         /// A file that was read, or a part of it.
         file = b"file",
@@ -112,7 +113,7 @@ impl<'a, 'b> ToolResult<'a, 'b> {
         Content::parse(self.block.content).text()
     }
 
-    /// Returns the plain text that is there instead of an object: how the client records a failure.
+    /// Returns the plain text in place of an object, which is how the client records a failure.
     fn plain_text(&self) -> Option<Raw<'a>> {
         self.structured.raw().filter(|raw| raw.is_text())
     }
@@ -122,13 +123,13 @@ impl<'a, 'b> ToolResult<'a, 'b> {
         self.block.is_error.is_true().then(|| first_line(&self.text()))
     }
 
-    /// Returns the failure's message, whichever way the client records it.
+    /// Returns the failure's message, however the client records it.
     fn failure(&self) -> Option<String> {
         let plain = || self.plain_text().map(|raw| first_line(&raw.text().unwrap_or_default()));
         self.error().or_else(plain)
     }
 
-    /// Returns what the file was before an edit, or why it was not edited.
+    /// Returns the file's text before an edit, or why it was not edited.
     pub fn edit(&self) -> Result<FileText<'a>, String> {
         if let Some(failure) = self.failure() {
             return Err(failure);
@@ -136,7 +137,7 @@ impl<'a, 'b> ToolResult<'a, 'b> {
         if self.fields.staged.is_true() {
             return Err("staged, not written".into());
         }
-        // Newer clients often write null here for a file that was there all the same.
+        // Newer clients often write null here for a file that existed.
         let texts = [self.fields.original_file, self.fields.original_file_contents].map(Field::raw);
         let known = texts.into_iter().flatten().find(|raw| raw.is_text() && raw.json().len() > 2);
         Ok(match known {
@@ -197,13 +198,13 @@ impl<'a, 'b> ToolResult<'a, 'b> {
         Task::parse(self.fields.task.raw()).id.owned().or_else(in_text)
     }
 
-    /// Returns what a subagent gave back.
+    /// Returns what a subagent returned.
     pub fn report(&self) -> Report {
         let agent_id = self.fields.agent_id.owned();
         if self.fields.status.is("async_launched") {
             return Report { text: String::new(), agent_id };
         }
-        // The block has the client's own text behind that of the subagent.
+        // The block has the client's own text after the subagent's.
         let text = Some(Content::parse(self.fields.content).text()).filter(|text| !text.trim().is_empty());
         Report { text: start_and_end(text.unwrap_or_else(|| self.text()).trim(), REPORT_CAP), agent_id }
     }
@@ -246,7 +247,7 @@ mod tests {
         found.expect("a row")
     }
 
-    /// The text, where it is told; empty where there was no file.
+    /// Returns the text, if it is known; empty if there was no file.
     fn told(text: FileText<'_>) -> Option<String> {
         match text {
             FileText::Unknown => None,
@@ -268,7 +269,7 @@ mod tests {
             (r#"}]},"toolUseResult":{"originalFileContents":"old"}"#, Some("old")),
             ("}]}", None),
             (r#"}]},"toolUseResult":{"originalFile":""}"#, None),
-            // A file whose text the client does not tell is neither new nor empty.
+            // A file whose text the client does not report is neither new nor empty.
             (r#"}]},"toolUseResult":{"filePath":"/w/a","originalFile":null}"#, None),
             (r#"}]},"toolUseResult":{"type":"update","originalFile":null}"#, None),
         ] {

@@ -1,5 +1,5 @@
-//! `punchlist audit`: audits a saved session, or all of them, and prints what that came to. Must not write to the
-//! decision log, and must not change what is remembered of a session.
+//! `punchlist audit`: audits a saved session, or all of them, and prints the result. Must not write
+//! to the decision log or change a session's state.
 
 mod many;
 mod one;
@@ -29,7 +29,7 @@ pub(super) fn run(args: &AuditArgs, env: &Env) -> Result {
     many::run(args, env)
 }
 
-/// The folder whose project is meant where no session is named.
+/// Returns the folder of the project to use if no session is named.
 fn project(args: &AuditArgs) -> Result<PathBuf> {
     if let Some(folder) = &args.cwd {
         if !folder.is_dir() {
@@ -40,8 +40,8 @@ fn project(args: &AuditArgs) -> Result<PathBuf> {
     Ok(std::env::current_dir().map_err(|error| format!("the current folder is not known: {error}"))?)
 }
 
-/// Whether anything was said in a session. The client leaves files without a word: titles, settings, a prompt that
-/// was never sent.
+/// Returns whether anything was said in a session. The client leaves files without a message:
+/// titles, settings, a prompt that was never sent.
 fn has_conversation(session: &Session) -> bool {
     !session.asks.is_empty() || session.final_message.is_some() || session.last_call > 0
 }

@@ -1,5 +1,5 @@
-//! `punchlist config`: shows the settings with their sources, writes a file to begin with, prints the
-//! schema, checks files. Must not change a file that exists.
+//! `punchlist config`: shows the settings with their sources, writes a file to start from, prints
+//! the schema, checks files. Must not change a file that exists.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -35,7 +35,7 @@ fn show(as_json: bool, env: &Env) -> Result {
         return Ok(code);
     }
     for fault in sources.faults.iter().filter(|fault| fault.is_fault()) {
-        complain(&format!("{fault} (the default is used)"));
+        complain(&format!("{fault}{}", fault.note()));
     }
     print(&settings::text(&sources, width()))?;
     Ok(code)
@@ -94,14 +94,12 @@ fn init(args: &InitArgs, env: &Env) -> Result {
     let name = file.display();
     write_new(&file, args.project).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => {
-            format!(
-                "{name} is there already and was left as it is; `punchlist config show` tells what it sets"
-            )
+            format!("{name} already exists and was left as it is; `punchlist config show` tells what it sets")
         }
         _ => format!("{name} can't be written: {error}"),
     })?;
     print(&format!(
-        "Wrote {name}, with every setting in it and none of them set.\n\
+        "Wrote {name}, with every setting commented out.\n\
          Its schema is beside it, for your editor. `punchlist config show` tells what counts.\n"
     ))
 }
@@ -114,13 +112,13 @@ fn write_new(file: &Path, is_projects: bool) -> io::Result<()> {
     create(file, &reference::commented_file(schema, is_projects))?;
     let text = serde_json::to_string_pretty(&reference::schema())? + "\n";
     match create(&folder.join(schema), &text) {
-        // An older schema still has most keys, and may be somebody's own.
+        // An older schema still has most keys, and may be the person's own.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         written => written,
     }
 }
 
-/// Writes a new file; anything that is there, a dangling link too, is an error.
+/// Writes a new file; fails if anything is there already, even a dangling link.
 fn create(path: &Path, text: &str) -> io::Result<()> {
     OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
 }

@@ -1,6 +1,6 @@
 //! `punchlist demo`: plays a recorded session that drifts through the real hook path, in a
 //! temporary folder, with recorded replies of both readers. Must not need an account, a network or
-//! a client, nor touch anything of the person's.
+//! a client, or touch anything of the person's.
 
 use std::fmt::Write as _;
 use std::io;
@@ -13,11 +13,11 @@ use crate::client::hook_input::HookInput;
 use crate::client::hook_reply::Reply;
 use crate::finding::{Finding, Status};
 use crate::log::filter::Filter;
-use crate::log::{DecisionLog, Note, query};
+use crate::log::{DecisionLog, Note};
 use crate::render::listing::{Setting, listing};
 use crate::sandbox::{DRIFT_PLAN, DRIFT_REPLIES, Sandbox};
 
-/// What the blocked agent does and says next, and what a reader answers to that.
+/// What the blocked agent does and says next, and the reader's answer to it.
 const FIXED_FILE: (&str, &str) =
     ("tests/slug.rs", include_str!("../../fixtures/trips/clean/workspace/tests/slug.rs"));
 const SECOND_MESSAGE: &str = "I wrote `tests/slug.rs`. `cargo test` still fails: there is no `src/lib.rs` yet, and I was wrong to call it passing.";
@@ -28,7 +28,7 @@ pub(super) fn run() -> Result {
     print_raw(text.as_bytes())
 }
 
-/// Plays both stops; returns all of it as text.
+/// Plays both stops; returns everything as text.
 fn play() -> io::Result<String> {
     let (sandbox, stdin) = Sandbox::with_drift()?;
     let mut text = String::new();
@@ -47,7 +47,7 @@ fn play() -> io::Result<String> {
     say(
         &mut text,
         "Punchlist reads the plan, the session and the disk, and asks a model where they drift apart (its replies are \
-         recorded here; in real life it is a sealed `claude -p --model haiku`). Each answer is held against the disk first:",
+         recorded here; in real life it is a sealed `claude -p --model haiku`). Each answer is checked against the disk first:",
     );
     quote(&mut text, &dropped.into_iter().map(after_checks).collect::<String>());
     say(
@@ -57,10 +57,10 @@ fn play() -> io::Result<String> {
     quote(&mut text, &judged.into_iter().map(after_second_reader).collect::<String>());
     match &first {
         Reply::Block(reason) => {
-            say(&mut text, "The stop is held (exit 2), and this is the agent's next prompt:");
+            say(&mut text, "The stop is blocked (exit 2), and this is the agent's next prompt:");
             quote(&mut text, reason);
         }
-        Reply::Silent | Reply::Tell(_) | Reply::Context(_) => {
+        Reply::Silent | Reply::Tell(_) | Reply::Context { .. } => {
             say(&mut text, "The stop went through. It should not have.");
         }
     }
@@ -69,23 +69,27 @@ fn play() -> io::Result<String> {
     let mut next: serde_json::Value = serde_json::from_str(&stdin)?;
     next["stop_hook_active"] = true.into();
     next["last_assistant_message"] = SECOND_MESSAGE.into();
-    say(&mut text, "The agent goes on, and stops again with these words:");
+    say(&mut text, "The agent continues, and stops again with this message:");
     quote(&mut text, SECOND_MESSAGE);
     match sandbox.stop(&next.to_string(), &[FOLLOWUP_REPLY]) {
-        Reply::Silent => say(
-            &mut text,
-            "This time it goes through: one push-back for each stretch of work, never a loop. The log has both \
-             decisions (`punchlist log` shows yours), and what became of the list:",
-        ),
-        Reply::Block(_) | Reply::Tell(_) | Reply::Context(_) => {
-            say(&mut text, "This time it was not let go. It should have been.");
+        Reply::Tell(line) => {
+            say(
+                &mut text,
+                "This time it goes through: one push-back for each stretch of work, never a loop. The person sees:",
+            );
+            quote(&mut text, &line);
+            let log =
+                "The log has both decisions (`punchlist log` shows yours), and the outcome of the list:";
+            say(&mut text, log);
+        }
+        Reply::Block(_) | Reply::Silent | Reply::Context { .. } => {
+            say(&mut text, "This time it did not go through, or nobody was told. That is a bug.");
         }
     }
     let decisions = log.query(&Filter::default(), None)?.decisions;
-    let setting = Setting { zone: TimeZone::system(), width: None, head: false, indent: 0 };
-    for annotated in &decisions {
-        let line = listing(&query::parse(&annotated.line).decisions, &setting);
-        let _ = writeln!(text, "    {}", anstream::adapter::strip_str(line.trim_end()));
+    let setting = Setting { zone: TimeZone::system(), width: Some(WIDTH - 4), head: false, indent: 0 };
+    for line in anstream::adapter::strip_str(&listing(&decisions, &setting)).to_string().lines() {
+        let _ = writeln!(text, "    {line}");
     }
     for line in decisions.iter().flat_map(|annotated| &annotated.notes) {
         if let Note::Outcome(note) = &line.note {
@@ -93,13 +97,13 @@ fn play() -> io::Result<String> {
             quote(&mut text, &format!("finding {}, {}: {why}\n", note.finding, note.outcome.name()));
         }
     }
-    say(&mut text, "Yours: `punchlist install` registers it for the project that you are in.");
+    say(&mut text, "To use it: `punchlist install` registers it for this project.");
     Ok(text)
 }
 
 const WIDTH: usize = 80;
 
-/// Adds a paragraph, with an empty line before it, and one after it where a quote follows.
+/// Adds a paragraph, with an empty line before it, and one after it if a quote follows.
 fn say(text: &mut String, words: &str) {
     if !text.is_empty() {
         text.push('\n');
@@ -116,7 +120,7 @@ fn quote(text: &mut String, words: &str) {
     }
 }
 
-/// Wraps one line; what follows a `[A]`, a `-` or a `1.` is indented past it.
+/// Wraps one line, indented past a leading `[A]`, `-` or `1.`.
 fn wrap(text: &mut String, line: &str, indent: usize) {
     let words = line.trim_start();
     let mark = words.split(' ').next().unwrap_or_default();
@@ -134,7 +138,7 @@ fn wrap(text: &mut String, line: &str, indent: usize) {
     let _ = writeln!(text, "{}", textwrap::fill(&words, options));
 }
 
-/// Shows a finding that the checks kept from the second reader.
+/// Shows a finding that the checks did not pass on to the second reader.
 fn after_checks(finding: &Finding) -> String {
     let status = match finding.status {
         Status::Confirmed => "confirmed",
@@ -166,8 +170,9 @@ mod tests {
             "    [A] README.md was never written.\n        refuted: README.md is there, 89 bytes\n",
             "        dismissed: Nobody promised to strip punctuation:",
             "    [A] It is ticked, and tests/slug.rs does not exist.\n        upheld: ",
-            "\nThe stop is held (exit 2), and this is the agent's next prompt:\n",
+            "\nThe stop is blocked (exit 2), and this is the agent's next prompt:\n",
             "\nThis time it goes through:",
+            "    punchlist: 2 findings, fixed\n",
             "    finding 1, fixed: tests/slug.rs is there now\n",
             "    finding 2, fixed: The agent says openly now that `cargo test` fails.\n",
         ] {

@@ -14,7 +14,7 @@ use crate::state::{StateFolder, allowed, load_config};
 pub(super) fn run(args: &DoctorArgs, env: &Env) -> Result {
     let project = std::env::current_dir().unwrap_or_default();
     let state = StateFolder::find(env);
-    // Faults of the files are among the checks.
+    // Faults in the files are among the checks.
     let (config, _) = load_config(env, &project);
 
     let mut checks = client::checks(env, &config);

@@ -1,4 +1,4 @@
-//! `punchlist eval`: audits recorded cases and prints how good that was, or writes the prompts for
+//! `punchlist eval`: audits recorded cases and prints how well that went, or writes the prompts for
 //! them. Must not change anything but the files that it is asked to write.
 
 use std::path::Path;
@@ -12,10 +12,11 @@ use crate::cli::eval::{EvalArgs, EvalCommand, PromptsArgs};
 use crate::env::Env;
 use crate::eval::case::{Case, Part};
 use crate::eval::replies::{self, Key, WantedPrompts};
-use crate::eval::run::{Asking, CaseResult, ReaderChoice, SecondChoice, cores, for_each, run_all};
+use crate::eval::run::{Asking, CaseResult, ReaderChoice, SecondChoice, run_all};
 use crate::eval::score::{Score, missed_goals};
 use crate::eval::tables;
 use crate::exit;
+use crate::parallel;
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -36,7 +37,7 @@ pub(super) fn run(args: &EvalArgs, env: &Env) -> Result {
     }
 }
 
-/// The cases of a folder that are recorded, and the names of the others.
+/// Returns the recorded cases of a folder, and the names of the others.
 fn recorded_cases(folder: &Path, part: Option<Part>, name: Option<&str>) -> Result<(Vec<Case>, Vec<String>)> {
     let cases = Case::read_all(folder, part, name)?;
     let (cases, others): (Vec<_>, Vec<_>) = cases.into_iter().partition(|case| case.transcript().is_file());
@@ -61,8 +62,8 @@ fn evaluate(args: &EvalArgs, env: &Env) -> Result {
     let bar = Progress::start();
     let results = run_all(&cases, asking, env, &|| bar.inc(cases.len(), "cases"))?;
     drop(bar);
-    let all = Score::of(&results);
-    let of = |part: Part| Score::of(results.iter().filter(|result| result.part == part));
+    let all = Score::from_results(&results);
+    let of = |part: Part| Score::from_results(results.iter().filter(|result| result.part == part));
     let parts = [Part::Tuning, Part::HeldOut].map(|part| (part.name(), of(part)));
     let mut missed = missed_goals(&parts, &all, asking);
     if !not_recorded.is_empty() {
@@ -98,7 +99,7 @@ fn goals_text(missed: &[String]) -> String {
 
 fn write_prompts(args: &PromptsArgs) -> Result {
     let (cases, _) = recorded_cases(&args.folder, None, None)?;
-    // Answers that are there already have the numbers of the key that they were asked with.
+    // Existing answers are numbered by the key that their prompts were written with.
     let key = if args.replies.is_some() { Key::read(&args.key)? } else { Key::new(&cases) };
     let new =
         args.replies.as_ref().map(|folder| replies::Replies { folder: folder.clone(), key: key.clone() });
@@ -106,7 +107,7 @@ fn write_prompts(args: &PromptsArgs) -> Result {
     wanted.begin(&args.key)?;
     let bar = Progress::start();
     let count = || bar.inc(cases.len(), "prompts");
-    let written = for_each(&cases, cores(), &count, |case| wanted.write(case))?;
+    let written = parallel::map(&cases, parallel::cores(), &count, |case| wanted.write(case))?;
     drop(bar);
     let count = written.iter().filter(|is_written| **is_written).count();
     let line = format!("{count} prompts of {} cases are in {}\n", cases.len(), args.out.display());

@@ -1,6 +1,6 @@
-//! `punchlist install` and `punchlist uninstall`: add the hook to the client's settings or remove
-//! it, and show the change. Must not write in a dry run, nor to a file that it can't parse: then it
-//! says what to do by hand.
+//! `punchlist install`: adds the hook to the client's settings, and shows the change. Must not
+//! write in a dry run, or to a file that it can't parse: then it says what to do by hand.
+//! [`Target`] is the settings file that `uninstall` changes, too.
 
 use std::fmt::Write as _;
 use std::io;
@@ -13,18 +13,18 @@ use similar::{ChangeTag, TextDiff};
 
 use super::Result;
 use super::output::print;
-use crate::cli::{InstallArgs, UninstallArgs};
-use crate::client::settings::registered_hooks::ON_PATH;
+use crate::cli::InstallArgs;
+use crate::client::settings::registered_hooks::{ON_PATH, by_path, is_our_status_line};
 use crate::client::settings::registration;
-use crate::client::settings::registration::{Created, HOOK_TIMEOUT, Wanted, quoted, register, unregister};
+use crate::client::settings::registration::{Created, HOOK_TIMEOUT, STATUS_LINE, Wanted, register};
 use crate::client::settings::{Scope, SettingsFile};
-use crate::config::{Config, Mode};
+use crate::config::Config;
 use crate::env::Env;
 use crate::state::StateFolder;
-use crate::text::from_home;
+use crate::text::{from_home, harmless};
 use crate::workspace::sealed_git::SealedGit;
 
-/// What the hook needs beside its checks and the readers: to read, to check, to reply.
+/// The time the hook needs besides its checks and the readers: to read, check and reply.
 const MARGIN: Duration = Duration::from_secs(15);
 
 pub(super) fn install(args: &InstallArgs, config: &Config, env: &Env) -> Result {
@@ -32,18 +32,16 @@ pub(super) fn install(args: &InstallArgs, config: &Config, env: &Env) -> Result 
     let wanted = Wanted {
         program: match scope {
             Scope::Project => ON_PATH.to_owned(),
-            Scope::Local | Scope::User => quoted(&this_program(env).to_string_lossy()),
+            Scope::Local | Scope::User => by_path(&this_program(env).to_string_lossy()),
         },
         min_timeout: seconds(config.longest_stop() + MARGIN),
         timeout: seconds(config.longest_stop() + MARGIN).max(HOOK_TIMEOUT),
-        background: args.background || config.audit.mode == Mode::Background,
+        background: if args.background { Some(true) } else { args.hold.then_some(false) },
         subagents: args.subagents,
+        status_line: args.statusline,
     };
-    print(&Target::open(scope, env)?.install(&wanted, args.dry_run, config)?)
-}
-
-pub(super) fn uninstall(args: &UninstallArgs, env: &Env) -> Result {
-    print(&Target::open(args.scope.scope(), env)?.uninstall(args.dry_run)?)
+    let project = std::env::current_dir().map_err(|error| format!("the current folder: {error}"))?;
+    print(&Target::open(scope, project, env)?.install(wanted, args.dry_run)?)
 }
 
 fn seconds(time: Duration) -> u64 {
@@ -51,19 +49,18 @@ fn seconds(time: Duration) -> u64 {
 }
 
 /// The settings file to change.
-struct Target<'a> {
-    scope: Scope,
+pub(super) struct Target<'a> {
+    pub(super) scope: Scope,
     project: PathBuf,
-    file: SettingsFile,
-    /// Every settings file that can be read.
+    pub(super) file: SettingsFile,
+    /// Every settings file of the project and of the person that can be read.
     settings: Vec<(Scope, PathBuf, Value)>,
-    state: StateFolder,
+    pub(super) state: StateFolder,
     env: &'a Env,
 }
 
 impl<'a> Target<'a> {
-    fn open(scope: Scope, env: &'a Env) -> Result<Self> {
-        let project = std::env::current_dir().map_err(|error| format!("the current folder: {error}"))?;
+    pub(super) fn open(scope: Scope, project: PathBuf, env: &'a Env) -> Result<Self> {
         let path = scope.file(env, &project).ok_or("the home folder is unknown: set HOME")?;
         let file = SettingsFile::open(&path).map_err(|fault| format!("{fault}; nothing was changed"))?;
         let settings = Scope::ALL.into_iter().filter_map(|scope| {
@@ -75,13 +72,15 @@ impl<'a> Target<'a> {
         Ok(Self { scope, project, file, settings, state: StateFolder::find(env)?, env })
     }
 
-    /// Returns the file's text; an empty one is one without settings.
-    fn text(&self) -> &str {
+    /// Returns the file's text; an empty file has no settings.
+    pub(super) fn text(&self) -> &str {
         self.file.text.as_deref().filter(|text| !text.trim().is_empty()).unwrap_or("{}\n")
     }
 
-    fn install(&self, wanted: &Wanted, dry_run: bool, config: &Config) -> Result<String> {
-        let edited = register(self.text(), wanted).map_err(|fault| self.by_hand(&fault, wanted))?;
+    fn install(&self, mut wanted: Wanted, dry_run: bool) -> Result<String> {
+        let other_line = self.other_status_line(&wanted);
+        wanted.status_line &= other_line.is_none();
+        let edited = register(self.text(), &wanted).map_err(|fault| self.by_hand(&fault, &wanted))?;
         let path = self.named(&self.file.path);
         let mut text = String::new();
         let is_new = Some(&edited.text) != self.file.text.as_ref();
@@ -96,8 +95,8 @@ impl<'a> Target<'a> {
             let mut created = edited.created;
             created.extend(self.file.text.is_none().then_some(Created::File));
             created.extend((!had_folder).then_some(Created::Folder));
-            if let Err(error) = self.state.keep_receipt(&self.file.path, &created) {
-                // Then `uninstall` removes every empty container.
+            if let Err(error) = self.state.save_receipt(&self.file.path, &created) {
+                // Without it, `uninstall` removes every empty container.
                 tracing::debug!(%error, "no receipt of what was created");
             }
             let _ = writeln!(text, "Registered the hook in {path} ({}):\n", self.scope.description());
@@ -107,7 +106,8 @@ impl<'a> Target<'a> {
         for own in &edited.custom {
             let _ = writeln!(text, "Left as it is, since it is a command line of your own: {own}");
         }
-        let notes = self.notes(wanted, config);
+        let mut notes = self.notes();
+        notes.extend(other_line);
         if !notes.is_empty() {
             text.push('\n');
         }
@@ -125,87 +125,31 @@ impl<'a> Target<'a> {
             };
             let _ = write!(
                 text,
-                "\n{whose} now ends at the gate;\none that is open already may have to be started again.\n\
+                "\n{whose} is now checked when it stops;\none that is already open may have to be restarted.\n\
                  `punchlist log` shows what was decided, `punchlist off` lets everything through, and\n\
-                 `punchlist uninstall{flag}` takes it out again.\n"
+                 `punchlist uninstall{flag}` removes it again.\n"
             );
         }
         Ok(text)
     }
 
-    fn uninstall(&self, dry_run: bool) -> Result<String> {
-        let path = self.named(&self.file.path);
-        let before = self.text();
-        let created =
-            self.state.receipt(&self.file.path).map(|created| created.into_iter().collect::<Vec<_>>());
-        let after = unregister(before, created.as_deref())
-            .map_err(|fault| format!("{path} {fault}; nothing was changed"))?;
-        let mut text = String::new();
-        if self.file.text.is_none() || after == before {
-            let _ = writeln!(text, "Not registered in {path}: nothing to take out.");
-        } else {
-            let created = created.unwrap_or_default();
-            let goes = created.contains(&Created::File) && after.trim() == "{}";
-            let verb = if dry_run { "Would take" } else { "Took" };
-            let _ = writeln!(text, "{verb} the hook out of {path} ({}):\n", self.scope.description());
-            self.show_diff(&mut text, if goes { "" } else { &after });
-            if !dry_run {
-                let with_folder = created.contains(&Created::Folder);
-                text.push_str(&if goes { self.remove(with_folder) } else { self.restore(&after) }?);
-                self.state.drop_receipt(&self.file.path);
-            }
-        }
-        for (scope, file) in self.elsewhere() {
-            let name = scope.name();
-            let _ = writeln!(text, "! It is registered in {file} as well: punchlist uninstall --{name}");
-        }
-        if let Some((plugin, file)) = self.plugin() {
-            let _ =
-                writeln!(text, "! {file} switches the plugin {plugin} on: claude plugin disable {plugin}");
-        }
-        Ok(text)
-    }
-
-    /// Removes a file that `install` created.
-    fn remove(&self, with_folder: bool) -> Result<String> {
-        // An upgrade of the registration made a backup; it has nothing that the person wrote.
-        let is_ours = |text: String| unregister(&text, None).is_ok_and(|rest| rest.trim() == "{}");
-        if self.file.read_backup().is_some_and(is_ours) {
-            self.file.remove_backup();
-        }
-        self.file.remove(with_folder).map_err(|error| self.failed(&error))?;
-        Ok("\nThe file had been made for it and is gone.\n".to_owned())
-    }
-
-    /// Writes the text without the hook. A backup that is the same text is of no use any more.
-    fn restore(&self, after: &str) -> Result<String> {
-        let before_install = self.file.read_backup();
-        let backup = self.replace(after)?;
-        if before_install.as_deref() == Some(after) {
-            self.file.remove_backup();
-            return Ok("\nThe file is what it was before.\n".to_owned());
-        }
-        let mut text = String::new();
-        self.show_backup(&mut text, backup.as_deref());
-        Ok(text)
-    }
-
-    fn named(&self, path: &Path) -> String {
+    pub(super) fn named(&self, path: &Path) -> String {
         from_home(path, self.env.home().as_deref())
     }
 
-    fn replace(&self, text: &str) -> Result<Option<PathBuf>> {
+    pub(super) fn replace(&self, text: &str) -> Result<Option<PathBuf>> {
         Ok(self.file.replace(text).map_err(|error| self.failed(&error))?)
     }
 
-    fn show_backup(&self, text: &mut String, backup: Option<&Path>) {
+    pub(super) fn show_backup(&self, text: &mut String, backup: Option<&Path>) {
         let Some(backup) = backup else { return };
         let is_visible = self.scope != Scope::User && is_visible_to_git(&self.project, backup);
-        let note = if is_visible { " (git does not ignore it: delete it when you are content)" } else { "" };
+        let note =
+            if is_visible { " (git does not ignore it: delete it when you are satisfied)" } else { "" };
         let _ = writeln!(text, "\nThe file as it was: {}{note}", self.named(backup));
     }
 
-    fn failed(&self, error: &io::Error) -> String {
+    pub(super) fn failed(&self, error: &io::Error) -> String {
         format!("{}: {error}; the file is as it was", self.file.path.display())
     }
 
@@ -213,10 +157,10 @@ impl<'a> Target<'a> {
         let by_hand = register("{}", wanted).map(|edited| edited.text).unwrap_or_default();
         let by_hand: Value = serde_json::from_str(&by_hand).unwrap_or_default();
         let path = self.file.path.display();
-        format!("{path} {fault}; nothing was changed. Mend it, or add this by hand: {by_hand}")
+        format!("{path} {fault}; nothing was changed. Fix it, or add this by hand: {by_hand}")
     }
 
-    fn show_diff(&self, text: &mut String, after: &str) {
+    pub(super) fn show_diff(&self, text: &mut String, after: &str) {
         let before = self.file.text.as_deref().unwrap_or_default();
         let (red, green, dim) =
             (AnsiColor::Red.on_default(), AnsiColor::Green.on_default(), Style::new().dimmed());
@@ -236,43 +180,36 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// Returns what else the person should know.
-    fn notes(&self, wanted: &Wanted, config: &Config) -> Vec<String> {
+    /// Returns other things the person should know.
+    fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for (scope, file) in self.elsewhere() {
             notes.push(format!(
-                "It is registered in {file} as well. A stop is audited once all the same; one of the two is enough \
+                "It is registered in {file} as well. Each stop is still audited only once, so one of the two is enough \
                  (punchlist uninstall --{}).",
                 scope.name()
             ));
         }
         if let Some((plugin, file)) = self.plugin() {
             notes.push(format!(
-                "{file} switches the plugin {plugin} on, which registers it as well. A stop is audited once all the same; \
+                "{file} switches the plugin {plugin} on, which registers it as well. Each stop is still audited only once, so \
                  one of the two is enough (claude plugin disable {plugin})."
             ));
         }
-        if wanted.background && config.audit.mode != Mode::Background {
-            notes.push(
-                "Set mode = \"background\" under [audit] in the config, too: both belong together.".into(),
-            );
-        }
         if self.settings.iter().any(|(.., settings)| settings["disableAllHooks"] == true) {
-            notes.push("Your settings say \"disableAllHooks\": true, and so no hook runs at all.".into());
+            notes.push("Your settings say \"disableAllHooks\": true, so no hook runs at all.".into());
         }
         if self.scope == Scope::Project && self.env.program("punchlist").is_none() {
             notes.push(
-                "In a file that others share the hook is found by its name, and your PATH has no punchlist."
-                    .into(),
+                "A shared settings file finds the hook by its name, but your PATH has no punchlist.".into(),
             );
         }
         let program = this_program(self.env);
-        let is_build = program.components().any(|part| part.as_os_str() == "target");
-        if self.scope != Scope::Project && is_build {
-            notes.push(format!(
-                "{} is in a build folder and may go away: `cargo install --path .`, then install again.",
-                self.named(&program)
-            ));
+        if self.scope != Scope::Project
+            && let Some((place, next)) = passing_place(&program)
+        {
+            let program = self.named(&program);
+            notes.push(format!("{program} is in {place} and may go away: {next}"));
         }
         if self.scope == Scope::Local && is_visible_to_git(&self.project, &self.file.path) {
             notes.push(format!(
@@ -283,9 +220,29 @@ impl<'a> Target<'a> {
         notes
     }
 
-    /// Returns the other files that register the hook. In the home folder, the project's file and the
-    /// person's are the same.
-    fn elsewhere(&self) -> impl Iterator<Item = (Scope, String)> {
+    /// Returns a note on a status line that stays because it is already set, if one was asked for.
+    fn other_status_line(&self, wanted: &Wanted) -> Option<String> {
+        let mut lines = self.settings.iter().filter(|_| wanted.status_line);
+        // Ours in this very file is updated; anywhere else it already applies here.
+        let (file, line) = lines.find_map(|(_, file, settings)| {
+            let line = settings.get(STATUS_LINE)?;
+            (!is_our_status_line(line) || *file != self.file.path).then_some((file, line))
+        })?;
+        let file = self.named(file);
+        Some(if is_our_status_line(line) {
+            format!("The status line is already set in {file}.")
+        } else {
+            let command = harmless(line["command"].as_str().unwrap_or("no command"));
+            format!(
+                "{file} has a status line of your own, which stays: `{command}`. To have both, let it run \
+                 `punchlist statusline` with the same stdin, and print the output."
+            )
+        })
+    }
+
+    /// Returns the other files that register the hook. In the home folder, the project's file is
+    /// the person's.
+    pub(super) fn elsewhere(&self) -> impl Iterator<Item = (Scope, String)> {
         let others = self
             .settings
             .iter()
@@ -294,20 +251,43 @@ impl<'a> Target<'a> {
     }
 
     /// Returns the enabled plugin that registers the hook, and the file that enables it.
-    fn plugin(&self) -> Option<(&str, String)> {
+    pub(super) fn plugin(&self) -> Option<(&str, String)> {
         self.settings
             .iter()
             .find_map(|(_, file, settings)| Some((registration::plugin(settings)?, self.named(file))))
     }
 }
 
-fn read_json(file: &Path) -> Option<Value> {
+/// What helps where each version has a folder of its own.
+const OF_ONE_VERSION: &str = "then the punchlist on your PATH is run in its place, and with none no stop is checked. Install again after an upgrade.";
+
+/// Returns why a program in this place will not last, and what helps.
+fn passing_place(program: &Path) -> Option<(&'static str, &'static str)> {
+    let is_in = |name: &str| program.components().any(|part| part.as_os_str() == name);
+    let is_in_uv_cache = is_in("archive-v0") || is_in("uv") && is_in("environments-v2");
+    // nvm's and fnm's.
+    let is_of_one_node = program
+        .components()
+        .zip(program.components().skip(1))
+        .any(|(one, next)| one.as_os_str() == "versions" && next.as_os_str() == "node")
+        || is_in("node-versions");
+    match () {
+        () if is_in("_npx") => Some(("npx's cache", "`npm install -g punchlist`, then install again.")),
+        () if is_in_uv_cache => Some(("uv's cache", "`uv tool install punchlist`, then install again.")),
+        () if is_in("target") => Some(("a build folder", "`cargo install --path .`, then install again.")),
+        () if is_in(".pnpm") => Some(("pnpm's folder for one version", OF_ONE_VERSION)),
+        () if is_of_one_node => Some(("the folder of one version of Node", OF_ONE_VERSION)),
+        () => None,
+    }
+}
+
+pub(super) fn read_json(file: &Path) -> Option<Value> {
     let text = std::fs::read_to_string(file).ok()?;
     serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()
 }
 
-/// Returns this program's path, as PATH finds it where it does: the target of a link may change
-/// with an upgrade.
+/// Returns this program's path, as on PATH if it is there: the target of a link may change with an
+/// upgrade.
 fn this_program(env: &Env) -> PathBuf {
     let own = std::env::current_exe().unwrap_or_else(|_| "punchlist".into());
     let real = |path: &Path| std::fs::canonicalize(path).ok();
@@ -315,11 +295,34 @@ fn this_program(env: &Env) -> PathBuf {
     found.filter(|found| real(found).is_some() && real(found) == real(&own)).unwrap_or(own)
 }
 
-/// Whether git would list a file as untracked.
+/// Returns whether git would list a file as untracked.
 fn is_visible_to_git(project: &Path, file: &Path) -> bool {
     let git = SealedGit::new(project.to_path_buf());
     let path = file.to_str();
     let ended = path.and_then(|path| git.run(&["check-ignore", "--quiet", "--", path], String::new()));
-    // 0 is ignored, 1 is not, 128 is no repository.
+    // 0: ignored; 1: not ignored; 128: not a repository.
     ended.is_some_and(|(code, _)| code == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_that_has_one_version_in_it_is_known() {
+        let of_node = Some("the folder of one version of Node");
+        for (path, place) in [
+            (
+                "/h/.local/share/pnpm/global/5/.pnpm/@punchlist+linux-x64@1.0.0/bin/punchlist",
+                Some("pnpm's folder for one version"),
+            ),
+            ("/h/.nvm/versions/node/v22.1.0/lib/node_modules/punchlist/bin/punchlist", of_node),
+            ("/h/.local/share/fnm/node-versions/v22.1.0/installation/lib/punchlist", of_node),
+            ("/h/.npm/_npx/1f/node_modules/punchlist", Some("npx's cache")),
+            ("/usr/lib/node_modules/punchlist/bin/punchlist", None),
+            ("/h/versions/of/node/punchlist", None),
+        ] {
+            assert_eq!(passing_place(Path::new(path)).map(|(place, _)| place), place, "{path}");
+        }
+    }
 }

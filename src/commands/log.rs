@@ -1,4 +1,4 @@
-//! `punchlist log`: what was decided, read by people. Only `label` and `prune` change anything.
+//! `punchlist log`: the decisions, for people. Only `label` and `prune` change anything.
 
 mod follow;
 mod prune;
@@ -16,9 +16,12 @@ use super::{Result, complain, output};
 use crate::cli::log::{
     ExportArgs, ExportFormat, FilterArgs, LabelArgs, ListArgs, LogArgs, LogCommand, StatsArgs,
 };
-use crate::config::LogConfig;
+use crate::config::{Config, FleetConfig};
 use crate::env::Env;
 use crate::exit;
+use crate::fleet::copy::Copier;
+use crate::fleet::decisions::store_note;
+use crate::fleet::{connect, shared_log};
 use crate::log::decision_ref::{DecisionRef, DecisionRefError, HELD, LAST};
 use crate::log::filter::{DecisionKind, Filter, ProjectFilter};
 use crate::log::note::{LabelNote, Note};
@@ -36,14 +39,15 @@ struct Context<'a> {
     env: &'a Env,
     state: PathBuf,
     log: DecisionLog,
+    fleet: &'a FleetConfig,
     /// In the person's time zone.
     now: Zoned,
 }
 
-pub(super) fn run(args: &LogArgs, config: &LogConfig, env: &Env) -> Result {
+pub(super) fn run(args: &LogArgs, config: &Config, env: &Env) -> Result {
     let state = StateFolder::find(env)?.root().to_path_buf();
     let now = crate::clock::local();
-    let context = Context { env, log: DecisionLog::in_folder(&state), state, now };
+    let context = Context { env, log: DecisionLog::in_folder(&state), state, fleet: &config.fleet, now };
     match &args.command {
         None => list(&args.list, &context),
         Some(LogCommand::List(args)) => list(args, &context),
@@ -58,10 +62,13 @@ pub(super) fn run(args: &LogArgs, config: &LogConfig, env: &Env) -> Result {
 }
 
 fn list(args: &ListArgs, context: &Context<'_>) -> Result {
+    if args.follow && args.filter.fleet {
+        return Err("--follow goes on with this machine's log; leave out --fleet".into());
+    }
     if args.follow {
         return follow::run(args, context);
     }
-    let found = context.query(&filter_of(&args.filter)?, args.last)?;
+    let found = context.query(&args.filter, args.last)?;
     if args.json {
         return output::print_raw(json_lines::lines(&found.decisions).as_bytes());
     }
@@ -72,7 +79,7 @@ fn list(args: &ListArgs, context: &Context<'_>) -> Result {
 }
 
 fn print_stats(args: &StatsArgs, context: &Context<'_>) -> Result {
-    let found = context.query(&filter_of(&args.filter)?, None)?;
+    let found = context.query(&args.filter, None)?;
     let stats = stats(&found.decisions, context.now.time_zone());
     if args.json {
         return output::print_json(&stats);
@@ -85,16 +92,24 @@ fn print_stats(args: &StatsArgs, context: &Context<'_>) -> Result {
     output::page(&charts(&stats, setting), context.env)
 }
 
-/// Appends what a person says of a decision; changes nothing that is there.
+/// Appends a person's verdict on a decision; changes no existing line.
 fn label(args: &LabelArgs, context: &Context<'_>) -> Result {
-    let (annotated, finding) = context.find_one(&args.of)?;
+    let (annotated, finding) = context.find_one(&args.of, args.fleet)?;
     let (record, finding) = (&annotated.decision, finding.map(|at| at + 1));
     let (label, now) = (args.judgement, crate::clock::now());
     let note = LabelNote { note: args.note.clone(), ..LabelNote::new(&record.id, finding, label, now) };
     let note = Note::Label(note);
-    context.log.append_notes(std::slice::from_ref(&note), now).map_err(|error| {
-        format!("the log in {} can't be written: {error}", context.log.folder().display())
-    })?;
+    if args.fleet {
+        let copier = Copier { machine: "", with_evidence: context.fleet.ship_evidence };
+        store_note(&mut connect(context.fleet)?, &copier.note(&note))?;
+        if args.note.is_some() && !context.fleet.ship_evidence {
+            complain("the label is shared, and your note is not: [fleet] ship_evidence is off");
+        }
+    } else {
+        context.log.append_notes(std::slice::from_ref(&note), now).map_err(|error| {
+            format!("the log in {} can't be written: {error}", context.log.folder().display())
+        })?;
+    }
     if args.json {
         return output::print_raw((serde_json::to_string(&note)? + "\n").as_bytes());
     }
@@ -107,7 +122,7 @@ fn label(args: &LabelArgs, context: &Context<'_>) -> Result {
 }
 
 fn export(args: &ExportArgs, context: &Context<'_>) -> Result {
-    let found = context.query(&filter_of(&args.filter)?, None)?;
+    let found = context.query(&args.filter, None)?;
     match args.format {
         ExportFormat::Jsonl => output::print_raw(json_lines::lines(&found.decisions).as_bytes()),
         ExportFormat::Csv => output::print_raw(&csv::csv(&found.decisions)?),
@@ -124,7 +139,7 @@ fn print_path(as_json: bool, context: &Context<'_>) -> Result {
     output::print_json(&json!({ "folder": folder, "files": files, "audits": audits }))
 }
 
-/// Returns the filter that arguments mean.
+/// Returns the filter that the arguments describe.
 fn filter_of(args: &FilterArgs) -> Result<Filter> {
     let (since, until) = (args.since.map(|time| time.start), args.until.map(|time| time.end));
     if since.zip(until).is_some_and(|(since, until)| since >= until) {
@@ -139,6 +154,7 @@ fn filter_of(args: &FilterArgs) -> Result<Filter> {
         categories: args.category.clone(),
         causes: args.cause.clone(),
         outcomes: args.outcome.clone(),
+        advisories: args.advisory.clone(),
         text: args.grep.clone(),
     })
 }
@@ -149,9 +165,17 @@ impl Context<'_> {
         Setting { zone: self.now.time_zone().clone(), width, head: width.is_some(), indent: 0 }
     }
 
-    /// Queries the log, and says on stderr which lines had to be skipped.
-    fn query(&self, filter: &Filter, last: Option<usize>) -> Result<Found> {
-        let found = self.log.query(filter, last).map_err(|error| self.unreadable(&error))?;
+    /// Queries the log of this machine, or the fleet's.
+    fn find(&self, filter: &Filter, last: Option<usize>, of_fleet: bool) -> Result<Found> {
+        if of_fleet {
+            return Ok(shared_log::query(&mut connect(self.fleet)?, filter, last)?);
+        }
+        Ok(self.log.query(filter, last).map_err(|error| self.unreadable(&error))?)
+    }
+
+    /// Queries, and reports on stderr which lines had to be skipped.
+    fn query(&self, args: &FilterArgs, last: Option<usize>) -> Result<Found> {
+        let found = self.find(&filter_of(args)?, last, args.fleet)?;
         let lines = |count: usize, words: &str| {
             (count > 0).then(|| format!("{} {words}", counted(count, "line", "lines")))
         };
@@ -159,13 +183,13 @@ impl Context<'_> {
             [lines(found.torn, "that can't be read"), lines(found.newer, "written by a newer punchlist")];
         let skipped: Vec<_> = skipped.into_iter().flatten().collect();
         if !skipped.is_empty() {
-            complain(&format!("passed over in {}: {}", self.log.folder().display(), skipped.join(", ")));
+            complain(&format!("skipped in {}: {}", self.log.folder().display(), skipped.join(", ")));
         }
         Ok(found)
     }
 
     /// Returns the decision that a person names, and the position of its finding, if one is named.
-    fn find_one(&self, words: &str) -> Result<(Annotated, Option<usize>)> {
+    fn find_one(&self, words: &str, of_fleet: bool) -> Result<(Annotated, Option<usize>)> {
         let refuse = |error: DecisionRefError| match error {
             DecisionRefError::Empty => self.nothing_yet(),
             error => error.to_string(),
@@ -173,8 +197,8 @@ impl Context<'_> {
         let reference = DecisionRef::parse(words).map_err(refuse)?;
         let last = (reference.id == LAST || reference.id == HELD).then_some(1);
         let decisions = if reference.id == HELD { vec![DecisionKind::Block] } else { Vec::new() };
-        let found = self.log.query(&Filter { decisions, ..Filter::default() }, last);
-        let mut decisions = found.map_err(|error| self.unreadable(&error))?.decisions;
+        let filter = Filter { decisions, ..Filter::default() };
+        let mut decisions = self.find(&filter, last, of_fleet)?.decisions;
         let ids: Vec<&str> = decisions.iter().map(|annotated| annotated.decision.id.as_str()).collect();
         let annotated = decisions.swap_remove(reference.position(&ids).map_err(refuse)?);
         let finding =
@@ -194,13 +218,10 @@ impl Context<'_> {
         format!("the log in {} can't be read: {error}", self.log.folder().display())
     }
 
-    /// Says on stderr why there is nothing to show.
+    /// Reports on stderr why there is nothing to show.
     fn complain_of_nothing(&self, found: &Found) -> u8 {
         if found.scanned > 0 {
-            complain(&format!(
-                "none of the {} in the log that were looked at is meant by these filters",
-                counted(found.scanned, "decision", "decisions")
-            ));
+            complain(&format!("none of the {} matches", counted(found.scanned, "decision", "decisions")));
         } else {
             complain(&self.nothing_yet());
         }
@@ -208,7 +229,7 @@ impl Context<'_> {
     }
 }
 
-/// A word is a name, unless it can only be a path.
+/// Parses a project: a name, unless it can only be a path.
 fn project(word: &str) -> ProjectFilter {
     let is_path = word.contains(['/', '\\']) || word == "." || word == "..";
     if !is_path {

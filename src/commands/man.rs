@@ -20,7 +20,7 @@ pub(super) fn run(folder: Option<&Path>) -> Result {
     print(&format!("{} in {}\n", counted(count(&cli::command()), "page", "pages"), folder.display()))
 }
 
-/// Counts a command and all below it.
+/// Counts a command and all its subcommands.
 fn count(command: &clap::Command) -> usize {
     1 + command.get_subcommands().map(count).sum::<usize>()
 }

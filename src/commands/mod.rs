@@ -6,6 +6,7 @@ mod config;
 mod demo;
 mod doctor;
 mod eval;
+mod fleet;
 mod install;
 mod log;
 mod loops;
@@ -13,8 +14,11 @@ mod man;
 mod output;
 mod progress;
 mod status;
+mod statusline;
 mod switch;
 mod tasks;
+mod uninstall;
+mod update;
 mod worker;
 
 use std::path::Path;
@@ -23,17 +27,17 @@ use clap::FromArgMatches;
 
 use crate::child;
 use crate::cli::{self, Cli, Command, HookArgs};
-use crate::config::{Config, Mode};
+use crate::config::Config;
 use crate::env::Env;
 use crate::exit::{self, complain};
 use crate::hook::stop::{self, Registered};
 use crate::state::load_config;
 use crate::timing::Phases;
 
-/// An exit code, or an error that the person is told in one line.
+/// An exit code, or an error that is shown to the person on one line.
 type Result<T = u8> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// Runs what the arguments ask for; gives the exit code.
+/// Runs what the arguments ask for; returns the exit code.
 pub fn run(args: impl Iterator<Item = std::ffi::OsString>) -> u8 {
     let env = Env::of_process();
     let trace = env.switch(crate::env::TRACE);
@@ -54,12 +58,19 @@ pub fn run(args: impl Iterator<Item = std::ffi::OsString>) -> u8 {
         child::wait_and_sweep(Path::new(note));
         return exit::OK;
     }
+    if let [_, command, state] = &args[..]
+        && command == crate::fleet::SHIP
+    {
+        let folder = std::env::current_dir().unwrap_or_default();
+        crate::fleet::ship_and_end(Path::new(state), &load_config(&env, &folder).0);
+        return exit::OK;
+    }
     let parsed = cli::command().try_get_matches_from(&args);
     let command = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli.command,
         Err(error) => {
             let _ = error.print();
-            // A registration with a flag that we do not know must not hold anybody.
+            // A registration with an unknown flag must not block anybody.
             let is_hook = args.get(1).is_some_and(|command| command == "hook");
             return if is_hook || !error.use_stderr() { exit::OK } else { exit::USAGE };
         }
@@ -80,18 +91,21 @@ fn dispatch(command: Command, env: &Env) -> Result {
         Command::Demo => demo::run(),
         Command::Install(args) => install::install(&args, &config_here(env), env),
         Command::Allow(args) => allow::run(&args, env),
-        Command::Uninstall(args) => install::uninstall(&args, env),
+        Command::Uninstall(args) => uninstall::run(&args, env),
         Command::Off(args) => switch::run(&args, false, env),
         Command::On(args) => switch::run(&args, true, env),
         Command::Audit(args) => audit::run(&args, env),
         Command::Eval(args) => eval::run(&args, env),
-        Command::Log(args) => log::run(&args, &config_here(env).log, env),
+        Command::Log(args) => log::run(&args, &config_here(env), env),
         Command::Loop(args) => loops::run(&args, &config_here(env), env),
         Command::Tasks(args) => tasks::run(&args, &config_here(env), env),
         Command::Worker { command } => worker::run(&command, &config_here(env), env),
-        Command::Status { json } => status::run(json, env),
+        Command::Status { fleet, json } => status::run(fleet, json, env),
+        Command::Statusline => statusline::run(env),
+        Command::Fleet { command } => fleet::run(&command, &config_here(env), env),
         Command::Config(args) => config::run(&args, env),
         Command::Doctor(args) => doctor::run(&args, env),
+        Command::Update(args) => update::run(&args, env),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut cli::command(), "punchlist", &mut script);
@@ -101,27 +115,28 @@ fn dispatch(command: Command, env: &Env) -> Result {
     }
 }
 
-/// How the hook is registered, as its command line says.
+/// Returns how the hook is registered, from its command line.
 fn registered(args: &HookArgs) -> Registered {
-    /// A day, in seconds: no hook runs longer, and a clock can't count to every number that fits a flag.
+    /// A day, in seconds: no hook runs longer, and a clock can't represent every number that fits a
+    /// flag.
     const LONGEST_TIMEOUT: u64 = 24 * 3600;
     Registered {
         timeout: std::time::Duration::from_secs(args.hook_timeout.min(LONGEST_TIMEOUT)),
-        mode: if args.background { Mode::Background } else { Mode::Hold },
+        is_background: args.background,
     }
 }
 
-/// The settings in force here.
+/// Returns the settings in force here.
 fn config_here(env: &Env) -> Config {
     config_for(&std::env::current_dir().unwrap_or_default(), env)
 }
 
-/// The settings for a folder. What is wrong with them is told, and the rest is used, as the hook does it: no command
-/// is refused for a config.
+/// Returns the settings for a folder. Faults are reported and the rest is used, as in the hook: no
+/// command fails because of a config.
 fn config_for(folder: &Path, env: &Env) -> Config {
     let (config, faults) = load_config(env, folder);
     for fault in faults.iter().filter(|fault| fault.is_fault()) {
-        complain(&format!("{fault} (the default is used)"));
+        complain(&format!("{fault}{}", fault.note()));
     }
     config
 }

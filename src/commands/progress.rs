@@ -1,11 +1,11 @@
-//! Progress as one line on stderr, drawn only on a terminal and wiped at the end. Must not print
+//! Progress as one line on stderr, drawn only on a terminal and erased at the end. Must not print
 //! anywhere else.
 
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// A line of progress; dropping it wipes it.
+/// A line of progress; erased on drop.
 #[derive(Debug)]
 pub(super) struct Progress {
     begun: Instant,
@@ -36,7 +36,7 @@ impl Progress {
     }
 }
 
-/// Shows the count, and the time that is left at the present rate.
+/// Returns the count, and the estimated time left.
 fn line(done: usize, count: usize, noun: &str, elapsed: Duration) -> String {
     let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     let left = (elapsed / small(done.max(1))).saturating_mul(small(count.saturating_sub(done)));

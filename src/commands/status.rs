@@ -9,10 +9,11 @@ use super::output::{print, print_json, terminal_width};
 use crate::config::Config;
 use crate::env::{self, Env};
 use crate::feature_loop::snapshot::now_ms;
+use crate::fleet::{connect, shared_log};
 use crate::gates::configured::{Configured, configured};
 use crate::log::filter::Filter;
 use crate::log::{Annotated, DecisionLog};
-use crate::registry::{Patience, Registry, Status, Worker, json as registry_json};
+use crate::registry::{Registry, Status, Worker, json as registry_json};
 use crate::render::listing::Setting;
 use crate::render::status::{Screen, SessionLine, text};
 use crate::state::StateFolder;
@@ -23,13 +24,13 @@ const SHOWN: usize = 5;
 /// Sessions without a stop for longer are not shown.
 const RECENT_MS: i64 = 24 * 3600 * 1000;
 
-pub(super) fn run(as_json: bool, env: &Env) -> Result {
+pub(super) fn run(of_fleet: bool, as_json: bool, env: &Env) -> Result {
     let project = std::env::current_dir().unwrap_or_default();
-    // The doctor reports faults in the config; here the rest of it is shown.
+    // The doctor reports faults in the config; this shows the rest of it.
     let state = StateFolder::find(env)?;
     let (config, _) = state.load_config(env, &project);
     let now = now_ms();
-    let (workers, tasks, registry_fault) = match registry(&state, &config, now) {
+    let (workers, tasks, registry_fault) = match registry(&state, &config) {
         Ok((workers, tasks)) => (workers, tasks, None),
         Err(fault) => (Vec::new(), Vec::new(), Some(fault.to_string())),
     };
@@ -38,8 +39,11 @@ pub(super) fn run(as_json: bool, env: &Env) -> Result {
         .into_iter()
         .map(|(id, at_ms, state)| SessionLine { id, at_ms, state })
         .collect();
-    let log = DecisionLog::in_folder(state.root());
-    let found = log.query(&Filter::default(), Some(SHOWN)).unwrap_or_default();
+    let found = if of_fleet {
+        shared_log::query(&mut connect(&config.fleet)?, &Filter::default(), Some(SHOWN))?
+    } else {
+        DecisionLog::in_folder(state.root()).query(&Filter::default(), Some(SHOWN)).unwrap_or_default()
+    };
     let gates = configured(&config);
     let off = off(&config, env, &state.switches().covering(&project));
     let setting = Setting { zone: TimeZone::system(), width: terminal_width(), head: true, indent: 2 };
@@ -64,15 +68,15 @@ pub(super) fn run(as_json: bool, env: &Env) -> Result {
 /// Workers, and the number of tasks per status.
 type Registered = (Vec<Worker>, Vec<(Status, i64)>);
 
-fn registry(state: &StateFolder, config: &Config, now: i64) -> Result<Registered> {
-    let Some(mut registry) = Registry::open_if_there(state.root(), Patience::Command)? else {
+fn registry(state: &StateFolder, config: &Config) -> Result<Registered> {
+    let Some(mut registry) = Registry::open_if_there(state.root(), config.fleet.database.as_deref())? else {
         return Ok((Vec::new(), Vec::new()));
     };
-    registry.expire(now, config.worker.lease_ms())?;
+    registry.expire()?;
     Ok((registry.workers()?, registry.counts(None)?))
 }
 
-/// Why no stop is blocked, if that is so.
+/// Returns why no stop is blocked, if that is so.
 fn off(config: &Config, env: &Env, switched: &[std::path::PathBuf]) -> Option<String> {
     if env.switch(env::OFF) {
         return Some("off: PUNCHLIST_OFF is set here".to_owned());
@@ -83,7 +87,7 @@ fn off(config: &Config, env: &Env, switched: &[std::path::PathBuf]) -> Option<St
     if let Some(folder) = switched.first() {
         return Some(format!("off for {}: `punchlist on` switches them on again", folder.display()));
     }
-    config.gates.dry_run.then(|| "dry run: they look, and nobody is held".to_owned())
+    config.gates.dry_run.then(|| "dry run: the gates check, and nothing is blocked".to_owned())
 }
 
 fn as_value(screen: &Screen<'_>, config: &Config) -> Value {

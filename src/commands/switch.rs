@@ -65,13 +65,13 @@ fn summary(turn_on: bool, was_off: bool, what: &str, flag: &str) -> String {
         (false, false) => format!(
             "Off: {what}\nEvery stop goes through, and the log says so, until `punchlist on{flag}`.\n"
         ),
-        (false, true) => format!("Off already: {what}\n"),
+        (false, true) => format!("Already off: {what}\n"),
         (true, true) => format!("On: {what}\n"),
-        (true, false) => format!("On already: {what}\n"),
+        (true, false) => format!("Already on: {what}\n"),
     }
 }
 
-/// Says what else lets stops through.
+/// Returns what else lets stops through.
 fn other_switches(env: &Env, project: &Path, state: &StateFolder) -> String {
     let mut text = String::new();
     let (config, _) = state.load_config(env, project);
@@ -81,14 +81,14 @@ fn other_switches(env: &Env, project: &Path, state: &StateFolder) -> String {
         text.push_str("But the config says [gates] enabled = false, which lets every stop through.\n");
     }
     for session in state.switches().sessions.keys() {
-        text.push_str(&format!("But session {session} is off still: `punchlist on --session {session}`.\n"));
+        text.push_str(&format!("But session {session} is still off: `punchlist on --session {session}`.\n"));
     }
     text
 }
 
-/// Returns the current project: the session's where the client runs us, else the nearest folder
-/// above with `.git` or the client's settings, else this one. The home folder has the client's
-/// settings, too, and that makes it no project.
+/// Returns the current project: the session's if the client runs us, else the nearest parent folder
+/// with `.git` or the client's settings, else this folder. The home folder has the client's
+/// settings, too, but that does not make it a project.
 pub(super) fn project_here(env: &Env) -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();
     let here = env.path(env_vars::PROJECT_DIR).filter(|folder| folder.is_dir()).unwrap_or(here);

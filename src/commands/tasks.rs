@@ -1,4 +1,5 @@
-//! `punchlist tasks`: adds, shows, claims and finishes tasks. The registry decides, `render` formats.
+//! `punchlist tasks`: adds, shows, claims and finishes tasks. The registry decides, `render`
+//! formats.
 
 use std::io::{self, IsTerminal, Read};
 use std::path::PathBuf;
@@ -17,20 +18,16 @@ use crate::config::{Config, TaskSource};
 use crate::decision::OutcomeKind;
 use crate::env::{self, Env};
 use crate::exit;
-use crate::feature_loop::snapshot::now_ms;
 use crate::gates::pending_tasks::{self, own_command};
-use crate::registry::project::project_of;
+use crate::registry::project::{project_of, shared_name};
 use crate::registry::{
-    ClaimRequest, DEFAULT_QUEUE, NewTask, Patience, Registry, RegistryError, Status, Task, TaskFilter,
+    Awaited, ClaimRequest, DEFAULT_QUEUE, NewTask, Registry, RegistryError, Status, Task, TaskFilter,
     json as registry_json,
 };
 use crate::render;
 use crate::state::StateFolder;
 use crate::tasks::{Lookup, LookupOutcome, ResolvedQuery, TaskQuery, find_pending, resolve_query};
-use crate::text::harmless;
-
-/// How often `claim --wait` looks for a task.
-const POLL: Duration = Duration::from_millis(500);
+use crate::text::{harmless, time_span};
 
 const MAX_BODY: u64 = 1 << 20;
 
@@ -39,65 +36,78 @@ pub(super) fn run(args: &TasksArgs, config: &Config, env: &Env) -> Result {
         Some(TasksCommand::Check(args)) => return check(args, config, env),
         command => command,
     };
-    let registry = &mut open(env)?;
-    let now = now_ms();
+    let registry = &mut open(config, env)?;
     match command {
         None => list(&args.list, config, env, registry),
         Some(TasksCommand::List(args)) => list(args, config, env, registry),
-        Some(TasksCommand::Add(args)) => add(args, env, registry),
-        Some(TasksCommand::Show(args)) => show(args, config, registry),
+        Some(TasksCommand::Add(args)) => add(args, config, env, registry),
+        Some(TasksCommand::Show(args)) => show(args, registry),
         Some(TasksCommand::Claim(args)) => claim(args, config, env, registry),
         Some(TasksCommand::Assign(args)) => {
-            let task = registry.assign(args.id, &args.worker, now)?;
+            let task = registry.assign(args.id, &args.worker)?;
             print_task(&task, &format!("Given to {}", args.worker), args.json)
         }
         Some(TasksCommand::Start(args)) => {
             let me = worker_name(args.who.worker.as_deref(), env, registry)?;
-            print_task(
-                &registry.set(&me, args.id, Status::InProgress, None, now)?,
-                "You are at it",
-                args.json,
-            )
+            print_task(&registry.set(&me, args.id, Status::InProgress, None)?, "You are at it", args.json)
         }
         Some(TasksCommand::Complete(args)) => {
             let me = worker_name(args.who.worker.as_deref(), env, registry)?;
             print_task(
-                &registry.set(&me, args.id, Status::Completed, args.note.as_deref(), now)?,
+                &registry.set(&me, args.id, Status::Completed, args.note.as_deref())?,
                 "Completed",
                 args.json,
             )
         }
         Some(TasksCommand::Fail(args)) => {
             let me = worker_name(args.who.worker.as_deref(), env, registry)?;
-            print_task(
-                &registry.set(&me, args.id, Status::Failed, Some(&args.note), now)?,
-                "Given up",
-                args.json,
-            )
+            let task = registry.set(&me, args.id, Status::Failed, Some(&args.note))?;
+            let what = match task.status {
+                Status::Open => "Given up, and open for another try",
+                Status::Dead => "Given up for good, after its last try",
+                _ => "Given up",
+            };
+            print_task(&task, what, args.json)
         }
         Some(TasksCommand::Release(args)) => {
             let me = worker_name(args.who.worker.as_deref(), env, registry)?;
             print_task(
-                &registry.set(&me, args.id, Status::Open, args.note.as_deref(), now)?,
+                &registry.set(&me, args.id, Status::Open, args.note.as_deref())?,
                 "Open again",
                 args.json,
             )
         }
+        Some(TasksCommand::Retry(args)) => print_task(&registry.retry(args.id)?, "Open again", args.json),
         Some(TasksCommand::Check(_)) => Ok(exit::OK),
     }
 }
 
-pub(super) fn open(env: &Env) -> Result<Registry> {
-    Ok(Registry::open(StateFolder::find(env)?.root())?)
+pub(super) fn open(config: &Config, env: &Env) -> Result<Registry> {
+    Ok(Registry::open(StateFolder::find(env)?.root(), config.fleet.database.as_deref())?)
 }
 
-/// The current project; all worktrees of a repository are one.
-pub(super) fn project(env: &Env) -> PathBuf {
+/// Opens the registry, and waits up to this time for its server to come back.
+fn open_within(time: Duration, config: &Config, env: &Env) -> Result<Registry> {
+    /// The pause between attempts; each takes seconds itself if nothing answers.
+    const PAUSE: Duration = Duration::from_secs(1);
+    let (begun, state) = (Instant::now(), StateFolder::find(env)?);
+    loop {
+        match Registry::open(state.root(), config.fleet.database.as_deref()) {
+            Err(error) if error.is_temporary() && begun.elapsed() + PAUSE < time => std::thread::sleep(PAUSE),
+            opened => return Ok(opened?),
+        }
+    }
+}
+
+/// Returns the current project; all worktrees of a repository are one project. In a fleet it has
+/// the same name on every machine.
+pub(super) fn project(config: &Config, env: &Env) -> PathBuf {
     let started_in = env.path(env_vars::PROJECT_DIR).filter(|folder| folder.is_dir());
-    project_of(&started_in.or_else(|| std::env::current_dir().ok()).unwrap_or_default())
+    let project = project_of(&started_in.or_else(|| std::env::current_dir().ok()).unwrap_or_default());
+    if config.fleet.database.is_some() { shared_name(&project).into() } else { project }
 }
 
-/// The worker's name: as given, else from the environment, else the session's worker.
+/// Returns the worker's name: as given, else from the environment, else the session's worker.
 pub(super) fn worker_name(named: Option<&str>, env: &Env, registry: &mut Registry) -> Result<String> {
     if let Some(name) = named.map(str::to_owned).or_else(|| env.text(env::WORKER)) {
         return Ok(name);
@@ -106,7 +116,7 @@ pub(super) fn worker_name(named: Option<&str>, env: &Env, registry: &mut Registr
     Ok(registry.worker_of_session(&session)?.ok_or(RegistryError::Nobody)?.name)
 }
 
-/// Prints a value for programs, under its name.
+/// Prints a value as JSON, under its name.
 pub(super) fn print_value(name: &str, value: impl Serialize) -> Result {
     print_json(&json!({ "schema": registry_json::SCHEMA, name: value }))
 }
@@ -115,10 +125,12 @@ fn print_task(task: &Task, what: &str, json: bool) -> Result {
     if json {
         return print_value("task", registry_json::task(task));
     }
-    print(&format!("{what}: {} {}\n", task.id, harmless(&task.title)))
+    let late =
+        task.late_ms().map(|ms| format!(" (its lease ended {} ago, and nobody had taken it)", time_span(ms)));
+    print(&format!("{what}: {} {}{}\n", task.id, harmless(&task.title), late.unwrap_or_default()))
 }
 
-fn add(args: &AddArgs, env: &Env, registry: &mut Registry) -> Result {
+fn add(args: &AddArgs, config: &Config, env: &Env, registry: &mut Registry) -> Result {
     let title = args.title.split_whitespace().collect::<Vec<_>>().join(" ");
     if title.is_empty() {
         return Err("a task needs a title: `punchlist tasks add \"Mend the gate\"`".into());
@@ -131,11 +143,13 @@ fn add(args: &AddArgs, env: &Env, registry: &mut Registry) -> Result {
         title,
         body,
         queue: args.queue.clone().unwrap_or_else(|| DEFAULT_QUEUE.to_owned()),
-        project: (!args.anywhere).then(|| project(env)),
+        project: (!args.anywhere).then(|| project(config, env)),
         priority: args.priority,
         assignee: args.assign.clone(),
+        after: args.after.clone(),
+        retries: args.retries.map(i64::from),
     };
-    print_task(&registry.add(&new, now_ms())?, "Added", args.json)
+    print_task(&registry.add(&new)?, "Added", args.json)
 }
 
 fn read_stdin() -> io::Result<String> {
@@ -147,8 +161,7 @@ fn read_stdin() -> io::Result<String> {
 }
 
 fn list(args: &ListTasksArgs, config: &Config, env: &Env, registry: &mut Registry) -> Result {
-    let now = now_ms();
-    registry.expire(now, config.worker.lease_ms())?;
+    registry.expire()?;
     let assignee = if args.mine { Some(worker_name(None, env, registry)?) } else { args.worker.clone() };
     let wanted = TaskFilter {
         statuses: match (&args.status[..], args.all) {
@@ -156,7 +169,7 @@ fn list(args: &ListTasksArgs, config: &Config, env: &Env, registry: &mut Registr
             (statuses, _) => statuses.to_vec(),
         },
         queue: args.queue.clone(),
-        project: (!args.all_projects && assignee.is_none()).then(|| project(env)),
+        project: (!args.all_projects && assignee.is_none()).then(|| project(config, env)),
         assignee,
     };
     let tasks = registry.tasks(&wanted)?;
@@ -170,43 +183,75 @@ fn list(args: &ListTasksArgs, config: &Config, env: &Env, registry: &mut Registr
             "No task. `--all` shows those that are over, `--all-projects` those of every project.\n"
         });
     }
-    print(&render::registry::tasks(&tasks, args.all_projects, now, terminal_width()))
+    print(&render::registry::tasks(&tasks, args.all_projects, registry.now_ms(), terminal_width()))
 }
 
-fn show(args: &ShowTaskArgs, config: &Config, registry: &mut Registry) -> Result {
-    let now = now_ms();
-    registry.expire(now, config.worker.lease_ms())?;
+fn show(args: &ShowTaskArgs, registry: &mut Registry) -> Result {
+    registry.expire()?;
     let (task, events) = (registry.task(args.id)?, registry.history(args.id)?);
+    let after = registry.prerequisites(args.id)?;
     if args.json {
         let mut value = registry_json::task(&task);
+        value["after"] = after.iter().map(ToString::to_string).collect();
         value["history"] = events.iter().map(registry_json::event).collect();
         return print_value("task", value);
     }
-    print(&render::registry::task(&task, &events, now, width()))
+    print(&render::registry::task(&task, &after, &events, registry.now_ms(), width()))
 }
 
-fn claim(args: &ClaimArgs, config: &Config, env: &Env, registry: &mut Registry) -> Result {
+/// Returns the queue that a worker claims from.
+fn claims_from(
+    args: &ClaimArgs,
+    worker: &str,
+    registry: &mut Registry,
+) -> std::result::Result<String, RegistryError> {
+    args.queue.clone().map_or_else(|| registry.worker(worker).map(|worker| worker.queue), Ok)
+}
+
+pub(super) fn claim(args: &ClaimArgs, config: &Config, env: &Env, registry: &mut Registry) -> Result {
     let me = worker_name(args.who.worker.as_deref(), env, registry)?;
-    let here = project(env);
+    let here = project(config, env);
     let choice = ClaimRequest {
         id: args.id,
         queue: args.queue.as_deref(),
         project: (!args.all_projects).then_some(here.as_path()),
     };
-    let begun = Instant::now();
+    let (begun, mut queue, mut was_lost) = (Instant::now(), None, false);
     let task = loop {
-        let task = registry.claim(&me, choice, now_ms(), config.worker.lease_ms())?;
+        // A claim whose answer was lost with the connection was made all the same.
+        let claimed = if was_lost {
+            registry.claimed_since(&me, begun)
+        } else {
+            registry.claim(&me, choice, config.worker.lease_ms())
+        };
+        was_lost = false;
         let left = args.wait.unwrap_or_default().saturating_sub(begun.elapsed());
-        if task.is_some() || left.is_zero() {
-            break task;
+        let waited = match (claimed, &queue) {
+            (Ok(None), _) if left.is_zero() => break None,
+            // What comes from here on is told; what came before is looked for once more.
+            (Ok(None), None) => registry.listen().and_then(|()| {
+                queue = Some(claims_from(args, &me, registry)?);
+                Ok(())
+            }),
+            (Ok(None), Some(queue)) => registry.wait(Awaited { worker: &me, queue }, left),
+            (Ok(task), _) => break task,
+            (Err(error), _) => Err(error),
+        };
+        match waited {
+            Ok(()) => {}
+            // The server is away or was restarted; keep waiting.
+            Err(error) if error.is_temporary() && !left.is_zero() => {
+                *registry = open_within(left, config, env)?;
+                (queue, was_lost) = (None, true);
+            }
+            Err(error) => return Err(error.into()),
         }
-        std::thread::sleep(POLL.min(left));
     };
     if args.json {
         return print_value("task", task.as_ref().map(registry_json::task));
     }
     let Some(task) = task else {
-        let queue = args.queue.clone().map_or_else(|| registry.worker(&me).map(|worker| worker.queue), Ok)?;
+        let queue = queue.map_or_else(|| claims_from(args, &me, registry), Ok)?;
         let place = if args.all_projects { "any project" } else { "this project" };
         return print(&format!("No open task in the queue {queue} of {place}.\n"));
     };
@@ -223,7 +268,7 @@ fn claim(args: &ClaimArgs, config: &Config, env: &Env, registry: &mut Registry) 
     print(&text)
 }
 
-/// Shows what the pending-tasks gate would decide now. Blocks nobody, and counts nothing.
+/// Shows what the pending-tasks gate would decide now. Blocks nothing, and counts nothing.
 fn check(args: &CheckTasksArgs, config: &Config, env: &Env) -> Result {
     /// Longer than any `timeout` in the config.
     const NO_DEADLINE: Duration = Duration::from_secs(3600);
@@ -232,13 +277,15 @@ fn check(args: &CheckTasksArgs, config: &Config, env: &Env) -> Result {
             "[tasks] source is \"off\": no stop is held for its tasks. docs/gates/pending-tasks.md has what to set.\n",
         );
     }
-    let state = StateFolder::find(env)?;
+    let (state, fleet) = (StateFolder::find(env)?, config.fleet.database.as_deref());
     let session = args.session.clone().or_else(|| env.text(env_vars::SESSION_ID));
     let found = match &args.who.worker {
-        Some(name) => Registry::open_if_there(state.root(), Patience::Command).map(|registry| {
-            ResolvedQuery { query: TaskQuery { agent: Some(name.clone()), session }, worker: None, registry }
+        Some(name) => Registry::open_if_there(state.root(), fleet).map(|registry| ResolvedQuery {
+            query: TaskQuery { agent: Some(name.clone()), session },
+            worker: None,
+            registry,
         }),
-        None => resolve_query(&config.tasks, env, state.root(), session.as_deref(), now_ms()),
+        None => resolve_query(&config.tasks, env, state.root(), fleet, session.as_deref()),
     };
     let (looked, worker) = match found {
         Ok(ResolvedQuery { query, worker, mut registry }) => {
@@ -253,7 +300,7 @@ fn check(args: &CheckTasksArgs, config: &Config, env: &Env) -> Result {
         pending_tasks::ways_on(&config.tasks, worker.as_ref(), &own_command(env))
     });
     let (head, code) = match outcome.kind {
-        OutcomeKind::Block => ("A stop would be held, with these words:\n\n", exit::FAILED),
+        OutcomeKind::Block => ("A stop would be blocked, with this message:\n\n", exit::FAILED),
         OutcomeKind::CouldNotCheck => ("A stop would go through, and you would be told: ", exit::COULD_NOT),
         OutcomeKind::Pass | OutcomeKind::Advise => ("A stop would go through: ", exit::OK),
     };

@@ -18,29 +18,31 @@ pub struct AuditConfig {
     /// False turns the audit off and leaves the other gates on.
     #[schemars(extend("x-project" = "if-allowed"))]
     pub enabled: bool,
-    /// Categories that may block a stop. Findings of the others are shown, and the stop goes through.
+    /// Categories that may block a stop. Findings of the others are shown, and the stop goes
+    /// through.
     #[schemars(extend("x-project" = "if-superset"))]
     pub block_on: Vec<Category>,
     /// Globs of plan files, relative to the project's folder.
     #[serde(deserialize_with = "value::globs")]
     #[schemars(extend("x-project" = "added"))]
     pub plan: Vec<String>,
+    /// Those of `plan` that the project alone has named.
+    #[serde(skip)]
+    pub projects_plan: Vec<String>,
     /// The most bytes sent to a reader. Large files are reduced to what changed.
     #[serde(deserialize_with = "value::at_least::<{ value::MIN_PROMPT_BYTES }, _, _>")]
     #[schemars(range(min = value::MIN_PROMPT_BYTES))]
     #[schemars(extend("x-project" = "never"))]
     pub max_prompt_bytes: usize,
-    /// Checks that are said to pass and were not run.
+    /// What to do about checks that are said to pass and were not run.
     #[schemars(extend("x-project" = { "if": "block" }))]
     pub unrun_checks: UnrunChecks,
     /// Whether a session without a plan is audited.
     #[schemars(extend("x-project" = "if-allowed"))]
     pub planless: Planless,
-    /// Whether the session waits for the audit. It has to agree with how the hook is registered.
-    #[schemars(extend("x-project" = "if-allowed"))]
-    pub mode: Mode,
-    /// Findings that hold no stop, each in a table `[[audit.ignore]]`: `paths` (globs), `categories` (all
-    /// where they are missing) and `why`. They stay in the log, with `why`. A project's are added to yours.
+    /// Findings that never block a stop, each in a table `[[audit.ignore]]`: `paths` (globs),
+    /// `categories` (all by default) and `why`. They stay in the log, with `why`. A project's are
+    /// added to yours.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend(
         "x-project" = "if-allowed",
@@ -57,22 +59,22 @@ impl Default for AuditConfig {
             plan: ["PLAN.md", "plan.md", "*-plan.md", "docs/plans/**", ".claude/plans/**"]
                 .map(String::from)
                 .to_vec(),
+            projects_plan: Vec::new(),
             max_prompt_bytes: 64_000,
             unrun_checks: UnrunChecks::Advise,
             planless: Planless::Audit,
-            mode: Mode::Hold,
             ignore: Vec::new(),
         }
     }
 }
 
 impl AuditConfig {
-    /// Whether a finding may block a stop.
+    /// Returns whether a finding may block a stop.
     pub fn blocks_for(&self, finding: &Finding) -> bool {
         finding.status == Status::Confirmed && self.block_on.contains(&finding.category)
     }
 
-    /// Sets aside the findings that `ignore` names. What was refuted stays so.
+    /// Marks the findings that match `ignore`. Refuted ones stay refuted.
     pub fn ignore_in(&self, findings: &mut [Finding]) {
         let rules: Vec<_> =
             self.ignore.iter().filter_map(|one| Some((anywhere(&one.paths).ok()?, one))).collect();
@@ -97,47 +99,15 @@ pub struct IgnoreConfig {
     /// Globs of files, relative to the project's folder.
     #[serde(deserialize_with = "value::some_globs")]
     pub paths: Vec<String>,
-    /// The categories of findings; all where this is missing.
+    /// The categories of findings; all by default.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub categories: Vec<Category>,
-    /// Why they do not count, for the log.
+    /// Why they are ignored, for the log.
     #[serde(deserialize_with = "value::reason")]
     pub why: String,
 }
 
-/// Whether the session waits for the audit. The client goes by how the hook is registered; this
-/// says what the person means, and has to agree with it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Mode {
-    /// The stop waits until the audit is over.
-    #[default]
-    Hold,
-    /// The turn ends at once, the audit runs after it, and only confirmed findings wake the session.
-    Background,
-}
-
-impl Mode {
-    /// Returns what to change where the registration contradicts this setting. The registration
-    /// wins: the client acts on it.
-    pub fn fault(self, registered: Self) -> Option<String> {
-        let words = match (self, registered) {
-            (Self::Hold, Self::Hold) | (Self::Background, Self::Background) => return None,
-            (Self::Hold, Self::Background) => {
-                "the hook is registered with --background, but [audit] mode is \"hold\": the audit runs in the \
-                 background; set mode = \"background\", or register `punchlist hook` without --background and \
-                 without \"asyncRewake\""
-            }
-            (Self::Background, Self::Hold) => {
-                "[audit] mode is \"background\", but the hook is registered without --background: the stop is \
-                 held; register `punchlist hook --background` with \"asyncRewake\": true, or set mode = \"hold\""
-            }
-        };
-        Some(words.to_owned())
-    }
-}
-
-/// What a claim is worth that tests, builds or linters pass, where they were not run since the last
+/// What to make of a claim that tests, builds or linters pass, if they were not run since the last
 /// edit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -153,7 +123,7 @@ pub enum UnrunChecks {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Planless {
-    /// Whenever it has done work.
+    /// If it has done any work.
     #[default]
     Audit,
     /// Never.
@@ -168,11 +138,12 @@ pub struct SubagentsConfig {
     #[serde(deserialize_with = "value::agent_types")]
     #[schemars(extend("x-project" = "if-allowed"))]
     pub types: Vec<String>,
-    /// Agent types that are left out all the same.
+    /// Agent types to skip nevertheless.
     #[serde(deserialize_with = "value::agent_types")]
     #[schemars(extend("x-project" = "if-allowed"))]
     pub skip: Vec<String>,
-    /// Whether a subagent's claims are audited. False leaves only the checks that are set for subagents.
+    /// Whether a subagent's claims are audited. If false, only the checks that are set for
+    /// subagents run.
     #[schemars(extend("x-project" = "if-allowed"))]
     pub audit: bool,
     /// The most bytes sent to a reader.
@@ -189,7 +160,8 @@ impl Default for SubagentsConfig {
 }
 
 impl SubagentsConfig {
-    /// Whether stops of this agent type are checked. Older clients give no type: it is empty then.
+    /// Returns whether stops of this agent type are checked. Older clients give no type, so it is
+    /// empty.
     pub fn includes(&self, agent_type: &str) -> bool {
         let matches =
             |glob: &String| glob == "*" || agent_type_glob(glob).is_ok_and(|glob| glob.is_match(agent_type));
@@ -197,7 +169,7 @@ impl SubagentsConfig {
     }
 }
 
-/// Compiles a glob of agent types. They are no paths, and people write them in either case.
+/// Compiles a glob of agent types. They are not paths, and people write them in either case.
 pub(super) fn agent_type_glob(text: &str) -> Result<GlobMatcher, globset::Error> {
     GlobBuilder::new(text).case_insensitive(true).build().map(|glob| glob.compile_matcher())
 }
@@ -219,15 +191,16 @@ pub struct AuditorConfig {
     #[schemars(with = "String")]
     #[schemars(extend("x-project" = "never"))]
     pub second_reader: SecondReader,
-    /// The most model calls a session may cost. After that only what the disk proves blocks.
+    /// The most model calls per session. After that only what the disk proves blocks.
     #[schemars(extend("x-project" = "never"))]
     pub max_calls_per_session: u32,
-    /// The program to call, if not the client that runs the session. `PUNCHLIST_CLAUDE` wins over it.
+    /// The program to call, instead of the client that runs the session. `PUNCHLIST_CLAUDE` takes
+    /// precedence.
     #[schemars(with = "String")]
     #[schemars(extend("x-project" = "never"))]
     pub client: Option<PathBuf>,
     /// The most that all sessions together may cost in a day, in dollars, as far as the client
-    /// tells. Not set: no limit.
+    /// reports it. Not set: no limit.
     #[schemars(with = "f64", extend("examples" = [5.0]))]
     #[schemars(extend("x-project" = "never"))]
     pub max_cost_per_day: Option<f64>,
@@ -300,7 +273,7 @@ pub struct LogConfig {
     #[schemars(with = "String")]
     #[schemars(extend("x-project" = "never"))]
     pub keep: Duration,
-    /// How much room they may take, such as "200MB".
+    /// The most space they may take, such as "200MB".
     #[serde(with = "value::size")]
     #[schemars(with = "String")]
     #[schemars(extend("x-project" = "never"))]

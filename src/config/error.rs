@@ -1,33 +1,45 @@
-//! What is wrong in a config file, or does not count in it, and how a person is told. Plain data.
+//! Errors in a config file, and settings in it that do not count, with their messages. Plain data.
 
 use std::fmt::Write as _;
 
 use crate::text::from_home;
 
-/// Something wrong in a config file, or something that a project may not decide.
+/// An error in a config file, or a setting that a project may not decide.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     #[error("{file}: {why}")]
     Unreadable { file: String, why: String },
     /// A key or a value is wrong. Lines and columns count from 1.
-    #[error("{file}, line {line}: {key}: {why}")]
-    Bad { file: String, line: usize, column: usize, key: String, why: String },
+    #[error("{file}, line {line}: {key}: {}", with_instead(why, *instead))]
+    Bad {
+        file: String,
+        line: usize,
+        column: usize,
+        key: String,
+        why: String,
+        /// What counts in its place; `None` where that is the default.
+        instead: Option<&'static str>,
+    },
     /// A setting of a project's file that does not count.
     #[error("{file}: {setting} {}", because(own.as_deref()))]
     LeftAside {
         file: String,
-        /// As a file writes it; without its value where that may be anything.
+        /// As a file writes it; without its value if that can be anything.
         setting: String,
-        /// The person's own file where it counts only from there; `None` where the person may allow it.
+        /// The person's own file if it counts only there; `None` if the person may allow it.
         own: Option<String>,
     },
+}
+
+fn with_instead(why: &str, instead: Option<&str>) -> String {
+    instead.map_or_else(|| why.to_owned(), |instead| format!("{why}; {instead}"))
 }
 
 fn because(own: Option<&str>) -> String {
     match own {
         Some(own) => format!("counts only from your own file, {own}"),
         None => {
-            "is left aside: a project may only make the gate stricter, unless you allow it: `punchlist allow`"
+            "is ignored: a project may only make the gate stricter, unless you allow it: `punchlist allow`"
                 .into()
         }
     }
@@ -40,16 +52,33 @@ impl ConfigError {
         }
     }
 
+    /// Why it does not count, and what does in its place, without where it stands.
+    pub fn why(&self) -> String {
+        match self {
+            Self::Unreadable { why, .. } => why.clone(),
+            Self::Bad { why, instead, .. } => with_instead(why, *instead),
+            Self::LeftAside { own, .. } => because(own.as_deref()),
+        }
+    }
+
+    /// What was done about it, behind its own words; empty where they say it.
+    pub fn note(&self) -> &'static str {
+        match self {
+            Self::LeftAside { own: None, .. } | Self::Bad { instead: Some(_), .. } => "",
+            Self::Unreadable { .. } | Self::Bad { .. } | Self::LeftAside { .. } => " (the default is used)",
+        }
+    }
+
     /// Whether the file has to be changed. What a person may allow is right as it stands.
     pub fn is_fault(&self) -> bool {
         !matches!(self, Self::LeftAside { own: None, .. })
     }
 }
 
-/// So many errors are told in one line.
+/// How many errors are listed on one line.
 const TOLD: usize = 3;
 
-/// Tells of the errors of one file in one line; empty where there are none.
+/// Returns the errors of one file on one line; empty if there are none.
 pub fn summary(errors: &[&ConfigError], home: Option<&std::path::Path>) -> String {
     let Some(first) = errors.first() else { return String::new() };
     let mut line = from_home(std::path::Path::new(first.file()), home);
@@ -57,7 +86,7 @@ pub fn summary(errors: &[&ConfigError], home: Option<&std::path::Path>) -> Strin
         .iter()
         .filter_map(|error| match error {
             ConfigError::Unreadable { why, .. } => Some(why.clone()),
-            ConfigError::Bad { line, key, why, .. } => Some(format!("line {line}: {key}: {why}")),
+            ConfigError::Bad { line, key, .. } => Some(format!("line {line}: {key}: {}", error.why())),
             ConfigError::LeftAside { .. } => None,
         })
         .collect();
@@ -77,11 +106,19 @@ pub fn summary(errors: &[&ConfigError], home: Option<&std::path::Path>) -> Strin
         let more = if more > 0 { format!("{between}and {more} more") } else { String::new() };
         let _ = write!(line, "{}{before}{shown}{more}{after}", if line.contains(": ") { "; " } else { ": " });
     };
-    part(faults, "; ", "", " (the default is used; `punchlist config check` tells all of it)");
+    let says_all = |error: &&ConfigError| !error.is_fault() || error.note().is_empty();
+    let after = if errors.iter().all(says_all) {
+        " (`punchlist config check` shows all errors)"
+    } else if errors.iter().any(|error| error.is_fault() && error.note().is_empty()) {
+        " (elsewhere the default is used; `punchlist config check` shows all errors)"
+    } else {
+        " (the default is used; `punchlist config check` shows all errors)"
+    };
+    part(faults, "; ", "", after);
     part(
         aside(false),
         ", ",
-        "left aside, since a project may only make the gate stricter: ",
+        "ignored, since a project may only make the gate stricter: ",
         " (`punchlist allow` shows and allows it)",
     );
     part(aside(true), ", ", "counts only from your own file: ", "");

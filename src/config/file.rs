@@ -1,16 +1,17 @@
-//! Reads a config file: a regular file of bounded size and, where a project brings it, one of the project's own. Must
-//! not wait, and must not read what a link in a checkout leads to.
+//! Reads a config file: a regular file of bounded size and, if a project brings it, one inside the
+//! project. Must not block, or follow a link out of a checkout.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use crate::files::{open_real, open_regular, read_bounded};
+use crate::files::{open_real, open_regular, read_bounded, real_within};
 
-/// The most bytes of a config file. All keys with all their comments are a tenth of it.
+/// The largest config file that is read. All keys with all their comments take a tenth of it.
 const MOST_BYTES: u64 = 256 << 10;
 
-/// Returns the text of a config file; `None` where there is none. `within` is the folder that it has to be in.
+/// Returns the text of a config file; `None` if there is none. `within` is the folder that it has
+/// to be in.
 pub fn read(path: &Path, within: Option<&Path>) -> io::Result<Option<String>> {
     let opened = within.map_or_else(|| open_regular(path), |folder| open_within(path, folder));
     match opened.and_then(|file| read_bounded(file, MOST_BYTES)) {
@@ -20,19 +21,20 @@ pub fn read(path: &Path, within: Option<&Path>) -> io::Result<Option<String>> {
     }
 }
 
-/// Opens a file of a folder. A link may lead to another file of it; one that is put there meanwhile is not followed.
+/// Opens a file in a folder. A link may lead to another file inside; one created in the meantime is
+/// not followed.
 fn open_within(path: &Path, folder: &Path) -> io::Result<File> {
-    let real = fs::canonicalize(path)?;
-    if !real.starts_with(fs::canonicalize(folder)?) {
+    let real = real_within(path, folder)?.ok_or_else(|| {
         let why = "a link to a file outside of the project: it is not read";
-        return Err(io::Error::new(ErrorKind::InvalidInput, why));
-    }
+        io::Error::new(ErrorKind::InvalidInput, why)
+    })?;
     open_real(&real)
 }
 
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+    use std::fs;
     use std::os::unix::fs::symlink;
 
     #[test]

@@ -1,5 +1,5 @@
-//! `[gates]`, `[[check]]`, `[loop]`, `[tasks]`, `[worker]`, `[checklist]` and `[memory]`. Plain data:
-//! must not run a gate or look a task up.
+//! `[gates]`, `[[check]]`, `[loop]`, `[tasks]`, `[worker]`, `[checklist]` and `[memory]`. Plain
+//! data: must not run a gate or look up a task.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,11 +17,11 @@ pub struct GatesConfig {
     /// False lets every stop through.
     #[schemars(extend("x-project" = "if-allowed"))]
     pub enabled: bool,
-    /// True does everything and never blocks. The log says what would have happened.
+    /// True runs everything but never blocks. The log says what would have happened.
     #[schemars(extend("x-project" = "if-allowed"))]
     pub dry_run: bool,
     /// How often one session may be blocked, by all gates together. The two gates that keep a
-    /// session at work (`[worker]`, `[loop]`) do not count: they have limits of their own.
+    /// session working (`[worker]`, `[loop]`) do not count: they have limits of their own.
     #[schemars(extend("x-project" = "never"))]
     pub max_blocks: u32,
 }
@@ -36,7 +36,8 @@ impl Default for GatesConfig {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CheckConfig {
-    /// Its name in blocks and in the log. A project's check with the name of one of yours runs beside it.
+    /// Its name in blocks and in the log. A project's check with the name of one of yours runs
+    /// beside it.
     #[serde(deserialize_with = "value::name")]
     #[schemars(extend("examples" = ["test"]))]
     #[schemars(extend("x-project" = "always"))]
@@ -48,28 +49,42 @@ pub struct CheckConfig {
     #[schemars(extend("x-project" = "always"))]
     pub run: String,
     /// Globs of files. The check runs only if the session touched one of them since it last passed.
-    /// Any file where this is missing.
+    /// Any file by default.
     #[serde(default, deserialize_with = "value::globs")]
     #[schemars(extend("examples" = [["src/**", "Cargo.toml"]]))]
     #[schemars(extend("x-project" = "always"))]
     pub when: Vec<String>,
     /// How long it may take, such as "90s" or "5m". After that it is skipped, and the person is
-    /// told. "2m" where this is missing.
+    /// told. "2m" by default.
     #[serde(default = "check_timeout", with = "value::duration")]
     #[schemars(with = "String", extend("examples" = ["2m"]))]
     #[schemars(extend("x-project" = "always"))]
     pub timeout: Duration,
-    /// At whose stop it runs. "stop" where this is missing.
+    /// At whose stop it runs. "stop" by default.
     #[serde(default)]
     #[schemars(extend("examples" = ["stop"]))]
     #[schemars(extend("x-project" = "always"))]
     pub on: CheckOn,
-    /// Whether a project's file asks for it and the person has not allowed it: then it does not run.
+    /// How often in a row a session may be blocked for it: after each block it runs again, if
+    /// anything was changed. `[gates] max_blocks` counts these blocks, too. 3 by default.
+    #[serde(default = "max_holds", deserialize_with = "value::at_least::<1, _, _>")]
+    #[schemars(range(min = 1), extend("examples" = [3]))]
+    #[schemars(extend("x-project" = "always"))]
+    pub max_holds: u32,
+    /// Whether a project's file asks for it and the person has not allowed it, in which case it
+    /// does not run.
     #[serde(skip)]
     pub needs_leave: bool,
 }
 
-/// How long a check may take where nothing is set.
+/// How many consecutive blocks a check may cause by default.
+pub const MAX_HOLDS: u32 = 3;
+
+fn max_holds() -> u32 {
+    MAX_HOLDS
+}
+
+/// How long a check may take by default.
 pub const CHECK_TIMEOUT: Duration = Duration::from_secs(120);
 
 fn check_timeout() -> Duration {
@@ -95,32 +110,41 @@ pub enum CheckOn {
 pub struct LoopConfig {
     /// The list of features, relative to the loop's folder.
     #[serde(deserialize_with = "value::file_in_folder")]
-    #[schemars(extend("x-project" = "always"))]
+    #[schemars(extend("x-project" = "if-unset"))]
     pub features: String,
     /// The file with the loop's status and its notes.
     #[serde(deserialize_with = "value::file_in_folder")]
-    #[schemars(extend("x-project" = "always"))]
+    #[schemars(extend("x-project" = "if-unset"))]
     pub progress: String,
-    /// How often work is handed out, blocks and fresh sessions together. Counts when a loop is begun.
+    /// How often work is handed out, counting blocks and fresh sessions. Applies when a loop is
+    /// started.
     #[serde(deserialize_with = "value::at_least::<1, _, _>")]
     #[schemars(range(min = 1))]
     #[schemars(extend("x-project" = "if-allowed"))]
     pub max_iterations: u32,
-    /// The loop ends after this many iterations without progress. No progress is: no feature passed,
-    /// no file changed, nothing was committed.
+    /// The loop ends after this many iterations without progress. Progress is: a feature passed, a
+    /// file changed, or something was committed.
     #[serde(deserialize_with = "value::at_least::<1, _, _>")]
     #[schemars(range(min = 1))]
     #[schemars(extend("x-project" = "if-allowed"))]
     pub stall_after: u32,
-    /// How full a session's context may get, from 0 to 1. Then a fresh session goes on.
+    /// How full a session's context may get, from 0 to 1. After that a fresh session takes over.
     #[serde(deserialize_with = "value::fraction")]
     #[schemars(range(min = 0.0, max = 1.0))]
     #[schemars(extend("x-project" = "if-allowed"))]
     pub context: f64,
-    /// How many tokens a context has. A model whose name has `[1m]`, or that was filled further
+    /// The size of a context, in tokens. A model whose name has `[1m]`, or that was filled further
     /// than this, has a million.
     #[schemars(extend("x-project" = "if-allowed"))]
     pub window: u64,
+    /// A command for the whole list, for a shell. It runs in the loop's folder when every feature
+    /// is marked as passing; the loop is complete only if it succeeds. A feature may have its own
+    /// `verify` in the list. What a project's files ask for runs only after you have allowed it:
+    /// `punchlist allow`.
+    #[serde(deserialize_with = "value::optional_command")]
+    #[schemars(with = "String", extend("examples" = ["npm test"]))]
+    #[schemars(extend("x-project" = "if-allowed"))]
+    pub verify: Option<String>,
 }
 
 impl Default for LoopConfig {
@@ -132,6 +156,7 @@ impl Default for LoopConfig {
             stall_after: 3,
             context: 0.8,
             window: 200_000,
+            verify: None,
         }
     }
 }
@@ -143,27 +168,27 @@ pub struct TasksConfig {
     /// Where the tasks are; unfinished ones block.
     #[schemars(extend("x-project" = "if-unset", "x-person-values" = ["command", "http"]))]
     pub source: TaskSource,
-    /// The file of the source "file", relative to the project's folder. `{agent}` and `{session}` in
-    /// it are replaced. A project may name only a file of its own.
+    /// The file of the source "file", relative to the project's folder. `{agent}` and `{session}`
+    /// in it are replaced. A project may name only a file of its own.
     #[schemars(with = "String")]
-    #[schemars(extend("x-project" = "always", "x-inside" = true))]
+    #[schemars(extend("x-project" = { "if-unset-with": "source" }, "x-inside" = true))]
     pub file: PathBuf,
-    /// Whose tasks count, for every session with this setting. Empty: the worker that the session
-    /// registered as.
+    /// Whose tasks count, for every session with this setting. Empty: those of the worker that the
+    /// session registered as.
     #[schemars(extend("x-project" = "if-allowed"))]
     pub agent: String,
-    /// How long the source may take, all tries together. After that the stop goes through.
+    /// How long the source may take, including retries. After that the stop goes through.
     #[serde(with = "value::duration")]
     #[schemars(with = "String")]
     #[schemars(extend("x-project" = "if-allowed"))]
     pub timeout: Duration,
-    /// How often a failed request is tried again within that time.
+    /// How often a failed request is retried within that time.
     #[schemars(extend("x-project" = "if-allowed"))]
     pub retries: u32,
     /// How often one session may be blocked for its tasks. `[gates] max_blocks` counts them, too.
     #[schemars(extend("x-project" = "never"))]
     pub max_holds: u32,
-    /// True looks and never blocks. The log says what would have happened.
+    /// True checks the tasks but never blocks. The log says what would have happened.
     #[schemars(extend("x-project" = "if-allowed"))]
     pub dry_run: bool,
     /// The command of the source "command", for a shell. It runs in the project's folder with
@@ -202,7 +227,7 @@ impl Default for TasksConfig {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TaskSource {
-    /// Nowhere: no stop is blocked for them.
+    /// Nowhere: no stop is blocked for tasks.
     #[default]
     Off,
     /// In punchlist's own registry; see `punchlist tasks`.
@@ -219,22 +244,23 @@ pub enum TaskSource {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct WorkerConfig {
-    /// True keeps a registered worker at work while tasks may come. See `punchlist worker register`.
+    /// True keeps a registered worker running while tasks may come. See `punchlist worker
+    /// register`.
     #[schemars(extend("x-project" = "if-allowed"))]
     pub keep_alive: bool,
-    /// How long a worker is kept without work. It counts from when it registered, took a task or
-    /// finished one, whichever came last.
+    /// How long a worker is kept running without work. It counts from when the worker registered,
+    /// took a task or finished one, whichever was last.
     #[serde(with = "value::duration")]
     #[schemars(with = "String")]
     #[schemars(extend("x-project" = "if-allowed"))]
     pub idle: Duration,
-    /// After this long without a sign of a worker, its tasks are open again.
+    /// A worker that is silent for this long loses its tasks: they become open again.
     #[serde(with = "value::duration")]
     #[schemars(with = "String")]
     #[schemars(extend("x-project" = "if-allowed"))]
     pub lease: Duration,
-    /// Another `idle` for a kind of worker, in a table `[worker.kinds.NAME]`. It is for those that
-    /// registered with `--kind NAME`.
+    /// A different `idle` for one kind of worker, in a table `[worker.kinds.NAME]`. It applies to
+    /// those that registered with `--kind NAME`.
     #[schemars(extend("x-project" = "if-allowed"))]
     pub kinds: BTreeMap<String, KindConfig>,
 }
@@ -243,7 +269,7 @@ pub struct WorkerConfig {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct KindConfig {
-    /// How long a worker of this kind is kept without work.
+    /// How long a worker of this kind is kept running without work.
     #[serde(deserialize_with = "value::optional_duration")]
     #[schemars(with = "String")]
     pub idle: Option<Duration>,
@@ -261,7 +287,7 @@ impl Default for WorkerConfig {
 }
 
 impl WorkerConfig {
-    /// Returns how long a worker of a kind is kept without work, in milliseconds.
+    /// Returns how long a worker of a kind is kept running without work, in milliseconds.
     pub fn idle_ms(&self, kind: &str) -> i64 {
         milliseconds(self.kinds.get(kind).and_then(|kind| kind.idle).unwrap_or(self.idle))
     }
@@ -280,11 +306,11 @@ fn milliseconds(time: Duration) -> i64 {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChecklistConfig {
-    /// True blocks for open boxes of a plan that is said to be done. A box is `- [ ]`; an item that
+    /// True blocks if a plan is said to be done and has open boxes. A box is `- [ ]`; an item that
     /// is said to be done counts by itself.
     #[schemars(extend("x-project" = { "if": true }))]
     pub plan: bool,
-    /// Globs of files whose open boxes block a stop that says it is finished.
+    /// Globs of files whose open boxes block a stop that claims to be finished.
     #[serde(deserialize_with = "value::file_globs_in_project")]
     #[schemars(extend("x-project" = "added"))]
     pub files: Vec<String>,
@@ -292,14 +318,14 @@ pub struct ChecklistConfig {
     #[schemars(extend("x-project" = { "if": true }))]
     pub todos: bool,
     /// A heading that a final message must have, such as "## Plan Completion Check". There must be
-    /// text under it. It is asked of messages that say the work is finished. Empty: none.
+    /// text under it. It is required of messages that say the work is finished. Empty: none.
     #[serde(deserialize_with = "value::heading")]
     #[schemars(extend("x-project" = "if-unset"))]
     pub require_section: String,
 }
 
 impl ChecklistConfig {
-    /// Whether any part of the gate is on.
+    /// Returns whether any part of the gate is on.
     pub fn is_set(&self) -> bool {
         self.plan || self.todos || !self.files.is_empty() || !self.require_section.is_empty()
     }
@@ -309,28 +335,28 @@ impl ChecklistConfig {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MemoryConfig {
-    /// Globs of files given to a session at its start, newest first. They are given again when it
-    /// goes on or was compacted. Your own file may name absolute paths and paths from `~/`.
+    /// Globs of files that a session gets at its start, newest first. It gets them again when it is
+    /// resumed or compacted. Your own file may name absolute paths and paths from `~/`.
     #[serde(deserialize_with = "value::file_globs")]
     #[schemars(extend("x-project" = "if-unset", "x-inside" = true))]
     pub files: Vec<String>,
-    /// Standing mandates for every session, a sentence each.
+    /// Standing mandates for every session, one sentence each.
     #[schemars(extend("x-project" = "if-allowed"))]
     pub mandates: Vec<String>,
-    /// A file with more mandates. It may be where `files` may be. Empty: none.
+    /// A file with more mandates. The rules for `files` apply. Empty: none.
     #[schemars(extend("x-project" = "if-allowed", "x-inside" = true))]
     pub mandates_file: String,
-    /// The most lines of one file, from its start.
+    /// The most lines per file, from its start.
     #[schemars(extend("x-project" = "if-allowed"))]
     pub file_lines: usize,
-    /// The most bytes of one file.
+    /// The most bytes per file.
     #[schemars(extend("x-project" = "if-allowed"))]
     pub file_bytes: usize,
     /// The most lines of all files together.
     #[schemars(extend("x-project" = "if-allowed"))]
     pub max_lines: usize,
-    /// The most bytes in all, with the text around the files. Above 10,000 characters newer clients
-    /// give the agent only the start, and the name of a file with the rest.
+    /// The most bytes in all, including the text around the files. Above 10,000 characters newer
+    /// clients give the agent only the start, and the name of a file with the rest.
     #[serde(deserialize_with = "value::at_least::<{ value::MIN_MEMORY_BYTES }, _, _>")]
     #[schemars(range(min = value::MIN_MEMORY_BYTES))]
     #[schemars(extend("x-project" = "if-allowed"))]
@@ -352,7 +378,7 @@ impl Default for MemoryConfig {
 }
 
 impl MemoryConfig {
-    /// Whether there is anything to give.
+    /// Returns whether there is anything to give.
     pub fn is_set(&self) -> bool {
         !self.files.is_empty() || !self.mandates.is_empty() || !self.mandates_file.is_empty()
     }

@@ -1,5 +1,6 @@
-//! One config file: parses TOML key by key. A key that is wrong costs that key: it is taken out and named, with its
-//! place and what is allowed, and the rest counts. Must not quote a secret.
+//! One config file: parses TOML key by key. A wrong key costs only that key: it is removed and
+//! reported, with its position and the allowed values, and the rest counts. Must not quote a
+//! secret.
 
 use serde::Deserialize as _;
 use serde_path_to_error::Segment;
@@ -11,12 +12,12 @@ use super::{Config, ConfigError, syntax};
 use crate::redact::mask;
 use crate::text::harmless;
 
-/// A file with more errors than these is not read on: each costs time, and nobody reads more of them.
+/// Parsing stops after this many errors: each costs time, and nobody reads more of them.
 const MOST_ERRORS: usize = 30;
-/// So many keys of one entry may be wrong before all of it is given up.
+/// An entry with more wrong keys than this is dropped as a whole.
 const MOST_REMOVALS: usize = 8;
 
-/// What is right in a file, and what is wrong.
+/// The valid part of a file, and its errors.
 #[derive(Debug, Default)]
 pub struct Parsed {
     pub table: toml::Table,
@@ -47,7 +48,7 @@ pub fn parse(text: &str, file: &str) -> Parsed {
             continue;
         }
         if errors.len() >= MOST_ERRORS {
-            let why = format!("{MOST_ERRORS} errors are enough: what comes after them does not count");
+            let why = format!("{MOST_ERRORS} errors are enough: the rest of the file is ignored");
             errors.push(ConfigError::Unreadable { file: file.to_owned(), why });
             break;
         }
@@ -71,13 +72,13 @@ pub fn parse(text: &str, file: &str) -> Parsed {
 #[derive(Debug)]
 struct Entry<'d> {
     table: &'d str,
-    /// A document with this entry alone.
+    /// A document with only this entry.
     alone: DeTable<'d>,
-    /// Which of a list it is.
+    /// Its index in a list.
     index: Option<usize>,
 }
 
-/// Returns all entries of a file. A table without a key is one, too: its name may be wrong.
+/// Returns all entries of a file. A table without keys is one, too: its name may be wrong.
 fn entries<'d>(document: &'d DeTable<'d>) -> Vec<Entry<'d>> {
     let mut entries = Vec::new();
     for (name, value) in document {
@@ -119,7 +120,7 @@ fn elements<'d>(value: &Spanned<DeValue<'d>>) -> Vec<(Spanned<DeValue<'d>>, Opti
 }
 
 impl Entry<'_> {
-    /// Returns what is right in it, and the errors.
+    /// Returns the valid part of it, and the errors.
     fn checked(&self, text: &str, file: &str) -> (Option<toml::Table>, Vec<ConfigError>) {
         let mut document = self.alone.clone();
         let mut errors = Vec::new();
@@ -131,7 +132,7 @@ impl Entry<'_> {
             };
             let path: Vec<&Segment> = error.path().iter().collect();
             let is_removed = remove(&mut document, &path);
-            // What is missing because it was wrong was told already.
+            // A field that is missing because it was wrong has been reported already.
             if errors.is_empty() || !error.inner().message().starts_with("missing field") {
                 errors.push(located(error.inner(), text, file, &self.key(&error.path().to_string())));
             }
@@ -139,13 +140,13 @@ impl Entry<'_> {
                 break;
             }
         }
-        if let (Some(_), Some(ConfigError::Bad { why, .. })) = (self.index, errors.last_mut()) {
-            why.push_str("; the table does not count without it");
+        if let (Some(_), Some(ConfigError::Bad { instead, .. })) = (self.index, errors.last_mut()) {
+            *instead = Some("the table is ignored without it");
         }
         (None, errors)
     }
 
-    /// The name of a key in the file, of its path in the document with this entry alone.
+    /// Returns the name of a key in the file, from its path in the document with only this entry.
     fn key(&self, path: &str) -> String {
         match self.index {
             _ if path == "." => "top level".to_owned(),
@@ -163,8 +164,8 @@ fn is_empty(value: &DeValue<'_>) -> bool {
     }
 }
 
-/// Removes what is at a path: a key, or one table of a list. A list with a wrong value is removed as a whole. Returns
-/// whether it was there.
+/// Removes what is at a path: a key, or one table of a list. A list with a wrong value is removed
+/// as a whole. Returns whether anything was there.
 fn remove(table: &mut DeTable<'_>, path: &[&Segment]) -> bool {
     let [Segment::Map { key }, rest @ ..] = path else { return false };
     match (table.get_mut(key.as_str()).map(Spanned::get_mut), rest) {
@@ -193,35 +194,48 @@ fn append(into: &mut toml::Table, from: toml::Table) {
     }
 }
 
-/// The line and the column of a place in a text, both from 1 on.
+/// Returns the line and the column of an offset in a text, both starting at 1.
 pub(super) fn line_and_column(text: &str, at: usize) -> (usize, usize) {
     let before = &text[..text.floor_char_boundary(at)];
     let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
     (before.matches('\n').count() + 1, column)
 }
 
-/// Adds to a parser's error where it is in the text, and the key that was probably meant.
+/// Adds to a parser's error its position in the text, and the key that was probably meant.
 pub(super) fn located(error: &toml::de::Error, text: &str, file: &str, key: &str) -> ConfigError {
     let at = error.span().map_or(0, |span| span.start);
     let (line, column) = line_and_column(text, at);
-    let mut why = without_secrets(error.message().trim(), text.lines().nth(line - 1).unwrap_or_default());
-    if let Some(table) = table_of(key, &why) {
-        why.push_str(&format!("; `{}` stands in {table}", key.rsplit('.').next().unwrap_or(key)));
-    } else if let Some(word) = similar_word(&why) {
-        why.push_str(&format!("; did you mean `{word}`?"));
+    let why = without_secrets(error.message().trim(), text.lines().nth(line - 1).unwrap_or_default());
+    let belongs = |table| format!("`{}` belongs in {table}", key.rsplit('.').next().unwrap_or(key));
+    let similar = || similar_word(&why).map(|word| format!("did you mean `{word}`?"));
+    let hint = table_of(key, &why).map(belongs).or_else(similar);
+    // The key is named before it.
+    let expected = why.strip_prefix("unknown field ").and_then(|rest| rest.split_once(", "));
+    let why = match (hint, expected) {
+        (Some(hint), Some(_)) => format!("unknown key ({hint})"),
+        (Some(hint), None) => format!("{why} ({hint})"),
+        (None, Some((_, expected))) => format!("unknown key, {expected}"),
+        (None, None) => why,
+    };
+    ConfigError::Bad {
+        file: file.to_owned(),
+        line,
+        column,
+        key: without_secrets(key, ""),
+        why,
+        instead: None,
     }
-    ConfigError::Bad { file: file.to_owned(), line, column, key: without_secrets(key, ""), why }
 }
 
-/// A parser's words without the secret that they quote, and without what steers a terminal. `line` is the line that
-/// they are about: what is a secret there is one in them.
+/// Returns a parser's message without the secrets that it quotes, and without terminal control
+/// sequences. `line` is the line that it is about, where secrets are recognised.
 pub(super) fn without_secrets(words: &str, line: &str) -> String {
     let masked = mask(words);
     let is_safe = masked.count == 0 && mask(line).count == 0;
     let words = if is_safe {
         words.to_owned()
     } else {
-        // The words from the first quote to the last may be the value.
+        // The text from the first quote to the last may be the value.
         let quote = |letter: char| letter == '"' || letter == '`';
         match (masked.text.find(quote), masked.text.rfind(quote)) {
             (Some(from), Some(to)) => {
@@ -233,7 +247,7 @@ pub(super) fn without_secrets(words: &str, line: &str) -> String {
     harmless(&words).replace(['\n', '\t'], " ")
 }
 
-/// The table in which a key stands that another table does not have.
+/// Returns the table that has this key, if another table lacks it.
 fn table_of(key: &str, message: &str) -> Option<String> {
     if !message.starts_with("unknown field") {
         return None;
@@ -243,7 +257,8 @@ fn table_of(key: &str, message: &str) -> Option<String> {
     let mut tables: Vec<String> =
         all.iter().filter(|setting| setting.key == name).map(super::reference::Setting::head).collect();
     tables.dedup();
-    // A name that several tables have is more likely misspelt than misplaced, but for one that has no table at all.
+    // A name that several tables have is more likely misspelt than misplaced, unless it has no
+    // table at all.
     (tables.len() == 1 || !key.contains('.')).then(|| tables.join(" or ")).filter(|tables| !tables.is_empty())
 }
 

@@ -1,6 +1,6 @@
-//! The settings described: the schema for editors, the commented file of `config init`, the README's
-//! list and `docs/config.md`, all made of [`Config`]'s doc comments and defaults. Must not say
-//! anything of a key that does not stand on its type.
+//! Descriptions of the settings: the schema for editors, the commented file of `config init` and
+//! `docs/config.md`, all generated from [`Config`]'s doc comments and defaults. Must not say
+//! anything about a key that is not on its type.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -20,19 +20,19 @@ pub struct Setting {
     pub about_table: String,
     pub key: String,
     pub about: String,
-    /// The type of its value, in words.
+    /// The type of its value, as text.
     pub kind: String,
-    /// The words it may be, each with its meaning; empty where any text will do.
+    /// The allowed words, each with its meaning; empty if any text is allowed.
     pub words: Vec<(String, String)>,
     /// The built-in value.
     pub default: Option<toml::Value>,
-    /// A value to show where none is built in.
+    /// An example, if there is no built-in value.
     pub example: Option<toml::Value>,
     /// When the value of a project's file counts.
     pub from_project: FromProject,
-    /// Whether a project's value must not lead out of the project.
+    /// Whether a project's value must stay inside the project.
     pub stays_inside: bool,
-    /// The words that count only from the person's own file.
+    /// The words that count only in the person's own file.
     pub person_values: Vec<String>,
     /// Whether its table is a list: `[[table]]`.
     pub is_of_many: bool,
@@ -44,9 +44,9 @@ impl Setting {
         if self.is_of_many { format!("[[{}]]", self.table) } else { format!("[{}]", self.table) }
     }
 
-    /// Says what a project's value is worth.
-    fn project_words(&self) -> String {
-        let mut words = self.from_project.words();
+    /// Returns a sentence on whether a project's value counts.
+    fn project_rule(&self) -> String {
+        let mut words = self.from_project.describe();
         if self.is_of_many {
             words.push_str(", and runs after `punchlist allow`");
         }
@@ -69,7 +69,7 @@ impl Setting {
 
 /// Returns the JSON schema of a config file, with the built-in values.
 pub fn schema() -> Value {
-    // Editors of TOML support draft 7.
+    // TOML editors support draft 7.
     let settings = SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);
     let mut schema = settings.into_generator().into_root_schema_for::<Config>().to_value();
     for setting in settings_of(&schema) {
@@ -116,7 +116,7 @@ fn settings_of(schema: &Value) -> Vec<Setting> {
                 words: words.map(|word| (text(word, "const"), text(word, "description"))).collect(),
                 default: defaults.get(table).and_then(|table| table.get(key)).cloned(),
                 example: of["examples"].get(0).and_then(|one| toml::Value::try_from(one).ok()),
-                // A key that does not say it is the person's alone.
+                // A key without a rule is the person's alone.
                 from_project: serde_json::from_value(of["x-project"].clone()).unwrap_or(FromProject::Never),
                 stays_inside: of["x-inside"] == true,
                 person_values: serde_json::from_value(of["x-person-values"].clone()).unwrap_or_default(),
@@ -154,26 +154,28 @@ fn kind(of: &Value) -> String {
     }
 }
 
-/// The variables that a person may set, each with what it does.
-pub const VARIABLES: [(&str, &str); 7] = [
+/// The variables that a person may set, each with its effect.
+pub const VARIABLES: [(&str, &str); 9] = [
     (env::OFF, "a switch: lets every stop through, as `[gates] enabled = false`"),
-    (env::DRY_RUN, "a switch: does everything and never blocks, as `[gates] dry_run = true`"),
+    (env::DRY_RUN, "a switch: runs everything but never blocks, as `[gates] dry_run = true`"),
     (env::CLAUDE, "the client to ask, before `[auditor] client`"),
     (env::HOME, "the state folder, with the log and the registry"),
     (env::WORKER, "which worker of the registry this session, or this shell, is"),
-    (env::TRACE, "a switch: says on stderr what it is doing and what took how long"),
-    ("XDG_CONFIG_HOME", "moves `~/.config`, and your own file with it"),
+    (env::DATABASE_URL, "the fleet's database, before `[fleet] database`"),
+    (env::OTLP, "the collector to export to, before `[telemetry] otlp`"),
+    (env::TRACE, "a switch: prints on stderr what it is doing and how long it took"),
+    ("XDG_CONFIG_HOME", "replaces `~/.config`, and so moves your own file"),
 ];
 
 /// The column of the comments in [`defaults`].
 const COMMENT_COLUMN: usize = 45;
 
-/// Returns a file with the built-in values and a short comment on each, as the README shows it.
+/// Returns a file with the built-in values and a short comment on each, as docs/config.md shows it.
 pub fn defaults() -> String {
     let mut text = String::new();
     let mut line = |left: &str, about: &str| {
         let about = about.split_inclusive(". ").next().unwrap_or_default().trim_end().trim_end_matches('.');
-        // A long value has no room for a comment.
+        // There is no room for a comment after a long value.
         let comment = if left.len() < COMMENT_COLUMN { about } else { "" };
         let _ = writeln!(text, "{}", format!("{left:<COMMENT_COLUMN$}# {comment}").trim_end_matches("# "));
     };
@@ -192,24 +194,24 @@ pub fn defaults() -> String {
     text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
-/// Returns a file with everything in it and nothing set, for `config init`.
+/// Returns a file with every setting commented out, for `config init`.
 pub fn commented_file(schema_file: &str, is_projects: bool) -> String {
     let mut text = format!("#:schema {schema_file}\n");
     text.push_str(if is_projects {
         "# Settings of punchlist for everybody who works on this project. What would weaken the gate or cost\n\
-         # more counts for those who ran `punchlist allow` (`punchlist config show` tells what counts and why).\n\
-         # What is commented out is built in; to set a key, take the `#` from its line and from its [table].\n"
+         # more counts for those who ran `punchlist allow` (`punchlist config show` shows what counts and why).\n\
+         # Commented lines have the defaults; to set a key, remove the `#` from its line and its [table].\n"
     } else {
         "# Your own settings of punchlist; a project's file (.claude/punchlist.toml) may make the gate stricter\n\
-         # (`punchlist config show` tells what counts and why).\n\
-         # What is commented out is built in; to set a key, take the `#` from its line and from its [table].\n"
+         # (`punchlist config show` shows what counts and why).\n\
+         # Commented lines have the defaults; to set a key, remove the `#` from its line and its [table].\n"
     });
     let mut table = String::new();
     let is_left_out = |setting: &&Setting| is_projects && setting.from_project == FromProject::Never;
     for setting in settings().iter().filter(|setting| !is_left_out(setting)) {
         if setting.table != table {
             setting.table.clone_into(&mut table);
-            // Commented out, too: a table that is pasted below would be a second one of its name.
+            // Commented out, too: a table that is pasted below would otherwise be defined twice.
             let _ = writeln!(text, "\n# {}\n# {}", setting.about_table, setting.head());
         }
         text.push('\n');
@@ -230,41 +232,48 @@ pub fn commented_file(schema_file: &str, is_projects: bool) -> String {
 pub fn markdown() -> String {
     let mut text = String::from(
         "# Config\n\n\
-         <!-- Made of the types in src/config by `PUNCHLIST_BLESS=1 cargo test --lib config::reference`. -->\n\n\
-         Two files, both optional: `.claude/punchlist.toml` in the project, and `~/.config/punchlist/config.toml` for yourself. Variables win\n\
-         over both.\n\n\
+         <!-- Generated from the types in src/config by `PUNCHLIST_BLESS=1 cargo test --lib config::reference`. -->\n\n\
+         Two files, both optional: `.claude/punchlist.toml` in the project, and `~/.config/punchlist/config.toml` for yourself. Variables\n\
+         override both.\n\n\
          **What a project may decide.** It may make the gate stricter, and name its plan and its checks. What would make the gate weaker or\n\
-         dearer counts once you have allowed that very content: `punchlist allow` shows all of it, checks and settings, and asks. What\n\
-         changes later has to be allowed anew. Model, readers, budgets and the log are yours alone. Each key below says which it is.\n\
-         What was left aside is told at the stop (one line, once for each content), by `doctor`, `config show` and `config check`.\n\n\
-         **What is wrong costs that key.** The rest of the file counts, the wrong key is as built in, and you are told at the stop, once\n\
-         for each content; stderr and `config_error` in the log have it every time. No command is refused for a config. A file over\n\
-         256 KiB, one that is no regular file, and a project's that is a link to somewhere else are not read.\n\n\
+         cost more counts once you have allowed that exact content: `punchlist allow` shows all of it, checks and settings, and asks. What\n\
+         changes later has to be allowed again. Model, readers, budgets and the log are yours alone. Each key below says which it is.\n\
+         Ignored settings are reported at the stop (one line, once for each content), by `doctor`, `config show` and `config check`.\n\n\
+         **An error costs only its key.** The rest of the file counts, the wrong key has its default, and you are told at the stop, once\n\
+         for each content; stderr and `config_error` in the log have it every time. No command fails because of a config. A file over\n\
+         256 KiB, one that is not a regular file, and a project's that is a link to somewhere else are not read.\n\n\
          \x20   punchlist config show          # every value, and where it comes from\n\
-         \x20   punchlist config init --user   # a commented file to begin with; --project for this project's\n\
-         \x20   punchlist config check         # what is wrong with them, with line and column\n\
-         \x20   punchlist config schema        # the JSON schema: editors complete and check by it\n",
+         \x20   punchlist config init --user   # a commented file to start from; --project for this project's\n\
+         \x20   punchlist config check         # errors in them, with line and column\n\
+         \x20   punchlist config schema        # the JSON schema, for completion and validation in editors\n\n\
+         ## Defaults\n\n\
+         The values of keys that are not set, with a short comment; each key is described below.\n\n```toml\n",
     );
+    let _ = writeln!(text, "{}```", defaults());
     let mut table = String::new();
     for setting in settings() {
         if setting.table != table {
             setting.table.clone_into(&mut table);
             let _ = writeln!(text, "\n## `{}`\n\n{}", setting.head(), setting.about_table);
         }
-        let _ = writeln!(text, "\n### `{}`\n\n{}\n\n- What: {}", setting.key, setting.about, setting.kind);
+        let _ = writeln!(text, "\n### `{}`\n\n{}\n\n- Type: {}", setting.key, setting.about, setting.kind);
         for (word, about) in &setting.words {
             let _ = writeln!(text, "  - `\"{word}\"`: {about}");
         }
         if let Some(example) = &setting.example {
-            let _ = writeln!(text, "- Such as: `{example}`");
+            let _ = writeln!(text, "- Example: `{example}`");
         }
         if !setting.is_of_many {
             let default = setting.default.as_ref().map_or("not set".to_owned(), |value| format!("`{value}`"));
-            let _ = writeln!(text, "- Built in: {default}");
+            let _ = writeln!(text, "- Default: {default}");
         }
-        let _ = writeln!(text, "- From a project's file: {}", setting.project_words());
+        let _ = writeln!(text, "- From a project's file: {}", setting.project_rule());
     }
-    text.push_str("\n## Variables\n\nA switch is on when it is set to anything but `0`, `false`, `no`, `off` or nothing.\n\n| | |\n| --- | --- |\n");
+    text.push_str("\n## Variables\n\nA switch is on when it is set to anything but `0`, `false`, `no`, `off` or nothing.\n\n\
+         The client hands hooks what the `env` of its settings says, and a project brings settings along. From its `.claude/settings.json` or\n\
+         `settings.local.json`, `PUNCHLIST_OFF` and `PUNCHLIST_DRY_RUN` count after `punchlist allow`; what moves your config or the state folder,\n\
+         or names a client or a server, does not count at all, and you are told. Set it in your shell or your own settings.\n\n\
+         | | |\n| --- | --- |\n");
     for (name, about) in VARIABLES {
         let _ = writeln!(text, "| `{name}` | {about} |");
     }
@@ -293,12 +302,8 @@ mod tests {
     }
 
     #[test]
-    fn the_readme_shows_the_built_in_values() {
-        assert_generated("README.md", |text| {
-            let (before, rest) = text.split_once("```toml\n[gates]").expect("a list of settings");
-            let (_, after) = rest.split_once("```").expect("its end");
-            format!("{before}```toml\n{}```{after}", defaults())
-        });
+    fn the_built_in_values_that_are_shown_are_those_that_count() {
+        assert!(markdown().contains(&format!("```toml\n{}```\n", defaults())));
         assert_eq!(Config::parse(&defaults(), "x"), Ok(Config::default()));
     }
 
@@ -311,8 +316,10 @@ mod tests {
                 setting.words.iter().all(|(word, about)| !word.is_empty() && !about.is_empty()),
                 "{setting:?}"
             );
-            let optional =
-                ["client", "prompts", "command", "token_variable", "url", "max_cost_per_day", "ignore"];
+            let optional = [
+                "client", "prompts", "command", "token_variable", "url", "max_cost_per_day", "ignore",
+                "database", "machine", "otlp", "verify",
+            ];
             let has_none = setting.is_of_many || optional.contains(&&*setting.key);
             assert_eq!(setting.default.is_none(), has_none, "{setting:?}");
         }
@@ -332,7 +339,7 @@ mod tests {
                 let is_left_out = is_projects && setting.from_project == FromProject::Never;
                 assert_eq!(is_there, !is_left_out, "{}", setting.path());
             }
-            // Each line that sets something can be taken as it is.
+            // Each line that sets something can be used as it is.
             let set: String = text
                 .lines()
                 .map(|line| line.trim_start_matches("# "))

@@ -1,5 +1,5 @@
-//! What is no TOML in a config file: costs the key that it is in, or the rest of a table whose head can't be read, and
-//! nothing else. Must not put a key into another table than the person did.
+//! TOML syntax errors in a config file: each one costs the key that it is in, or the rest of a
+//! table whose header can't be read, and nothing else. Must not move a key to another table.
 
 use std::ops::Range;
 
@@ -9,13 +9,13 @@ use toml::de::{DeTable, DeValue};
 use super::ConfigError;
 use super::parse::{line_and_column, located, without_secrets};
 
-/// A file with more places than these that are no TOML is not read at all.
+/// A file with more syntax errors than this is not read at all.
 const MOST_PLACES: usize = 10;
-/// The parser's word for a key that stands there twice.
+/// The parser's message for a key that is there twice.
 const DUPLICATE: &str = "duplicate key";
 
-/// Returns a text with blanks in the place of what is no TOML and of what depends on that, and the errors beside it.
-/// Everything else stays where it was.
+/// Returns a text with syntax errors, and what depends on them, replaced by spaces, and the errors.
+/// Everything else keeps its position.
 pub(super) fn without_faults(text: &str, file: &str) -> (String, Vec<ConfigError>) {
     let (mut left, mut errors) = (text.to_owned(), Vec::new());
     for _ in 0..MOST_PLACES {
@@ -32,7 +32,8 @@ pub(super) fn without_faults(text: &str, file: &str) -> (String, Vec<ConfigError
     (String::new(), errors)
 }
 
-/// Says which keys stand there twice, and where. Of two keys the first counts; the keys of two tables are put together.
+/// Reports duplicate keys and their positions. The first of two keys counts; the keys of two tables
+/// are merged.
 pub(super) fn duplicates(
     document: &DeTable<'_>,
     faults: &[toml::de::Error],
@@ -43,7 +44,7 @@ pub(super) fn duplicates(
     twice.map(|second| duplicate(document, text, file, second)).collect()
 }
 
-/// Returns from where to where the key goes in whose value a place is, to the end of its line at least.
+/// Returns the range of the key whose value includes a position, to the end of its line at least.
 fn entry_at(table: &DeTable<'_>, text: &str, at: usize) -> Option<Range<usize>> {
     table.iter().find_map(|(key, value)| {
         let tables: Vec<&DeTable<'_>> = match value.get_ref() {
@@ -68,7 +69,7 @@ fn as_table<'t, 'd>(value: &'t Spanned<DeValue<'d>>) -> Option<&'t DeTable<'d>> 
     }
 }
 
-/// From the line of a place to the next head of a table.
+/// Returns the range from the line of a position to the next table header.
 fn rest_of_table(text: &str, at: usize) -> Range<usize> {
     let at = text.floor_char_boundary(at);
     let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
@@ -81,7 +82,7 @@ fn is_head(line: &str) -> bool {
     line.trim_start_matches([' ', '\t']).starts_with('[')
 }
 
-/// Puts a blank in the place of each byte of a range, so that everything else stays where it was.
+/// Replaces each byte of a range with a space, so that everything else keeps its position.
 fn blanked(text: &str, lost: Range<usize>) -> String {
     let blanks: String =
         text[lost.clone()].bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect();
@@ -98,10 +99,10 @@ fn duplicate(document: &DeTable<'_>, text: &str, file: &str, second: Range<usize
         .filter(|(_, line)| is_head(line))
         .map(|(at, line)| (at + 1, named(line)))
         .collect();
-    let (key, first, why) = match heads.last() {
+    let (key, first, instead) = match heads.last() {
         Some((at, table)) if *at == line => {
             let first = heads.iter().find(|(at, other)| *at < line && other == table).map(|(at, _)| *at);
-            (format!("[{table}]"), first, "one head is enough, the keys of both count")
+            (format!("[{table}]"), first, "the keys of both count")
         }
         head => {
             let path = head.map_or_else(|| name.to_owned(), |(_, table)| format!("{table}.{name}"));
@@ -110,16 +111,17 @@ fn duplicate(document: &DeTable<'_>, text: &str, file: &str, second: Range<usize
         }
     };
     let first = first.map_or_else(String::new, |first| format!(" on line {first}"));
-    let why = format!("duplicate key: it stands{first} already; {why}");
-    ConfigError::Bad { file: file.to_owned(), line, column, key: without_secrets(&key, ""), why }
+    let why = format!("duplicate key: already set{first}");
+    let (file, key) = (file.to_owned(), without_secrets(&key, ""));
+    ConfigError::Bad { file, line, column, key, why, instead: Some(instead) }
 }
 
-/// The name in the head of a table.
+/// Returns the name in a table header.
 fn named(line: &str) -> &str {
     line.split('#').next().unwrap_or_default().trim().trim_matches(['[', ']']).trim()
 }
 
-/// Where a key stands for the last time before a place.
+/// Returns the last position of a key before an offset.
 fn place_of(document: &DeTable<'_>, path: &str, before: usize) -> Option<usize> {
     let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
     let (key, value) = document.get_key_value(first)?;

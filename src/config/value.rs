@@ -1,4 +1,4 @@
-//! How single values are written in a config file, and which are refused. Every refusal says what
+//! How single values are written in a config file, and which are rejected. Every error says what
 //! would be right. Must not know which key a value belongs to.
 
 use std::fmt::Display;
@@ -10,19 +10,19 @@ use serde::{Deserialize, Deserializer, de};
 use super::audit::agent_type_glob;
 use crate::globs::{FileGlob, anywhere_glob};
 
-/// A smaller prompt would not hold the question.
+/// A smaller prompt would have no room for the question.
 pub(super) const MIN_PROMPT_BYTES: usize = 10_000;
 /// With fewer bytes there is no room for the text around the files.
 pub(super) const MIN_MEMORY_BYTES: usize = 2_000;
 
-/// Parses a length of time, such as "45s".
+/// Parses a duration, such as "45s".
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let span: Option<jiff::Span> = text.parse().ok();
     let duration = span.and_then(|span| span.to_duration(jiff::SpanRelativeTo::days_are_24_hours()).ok());
     let duration = duration.and_then(|duration| Duration::try_from(duration).ok());
-    duration.filter(|duration| !duration.is_zero()).ok_or_else(|| {
-        format!("\"{text}\" is not a length of time; write it like \"45s\", \"2m\" or \"90d\"")
-    })
+    duration
+        .filter(|duration| !duration.is_zero())
+        .ok_or_else(|| format!("\"{text}\" is not a duration; write it like \"45s\", \"2m\" or \"90d\""))
 }
 
 /// Parses a size, such as "200MB".
@@ -89,13 +89,18 @@ where
     Ok(number)
 }
 
+/// Reads an optional command line.
+pub(super) fn optional_command<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    command(from).map(Some)
+}
+
 /// Reads a number above 0 and up to 1.
 pub(super) fn fraction<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     let part = f64::deserialize(from)?;
     if part > 0.0 && part <= 1.0 {
         return Ok(part);
     }
-    Err(de::Error::custom(format!("{part} is not a part of 1; write it like 0.8")))
+    Err(de::Error::custom(format!("{part} is not a fraction of 1; write it like 0.8")))
 }
 
 fn not_empty<'de, D: Deserializer<'de>>(from: D, what: &str) -> Result<String, D::Error> {
@@ -130,7 +135,7 @@ pub(super) fn file_in_folder<'de, D: Deserializer<'de>>(from: D) -> Result<Strin
     Ok(name)
 }
 
-/// Reads one line of Markdown that is a heading, or nothing.
+/// Reads one Markdown heading, or an empty text.
 pub(super) fn heading<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     let text = String::deserialize(from)?;
     let text = text.trim();
@@ -139,7 +144,7 @@ pub(super) fn heading<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::E
         return Ok(text.to_owned());
     }
     Err(de::Error::custom(format!(
-        "\"{text}\" is no heading; write one line like \"## Plan Completion Check\""
+        "\"{text}\" is not a heading; write one line like \"## Plan Completion Check\""
     )))
 }
 
@@ -172,7 +177,7 @@ pub(super) fn agent_types<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Stri
     compiled(from, agent_type_glob)
 }
 
-/// Reads globs of files, each of which names one and does not go up.
+/// Reads globs of files, each of which names a file and does not go up.
 pub(super) fn file_globs<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     let globs = compiled(from, FileGlob::new)?;
     let goes_up = |glob: &&String| glob.trim().is_empty() || glob.split('/').any(|part| part == "..");
@@ -188,13 +193,13 @@ pub(super) fn file_globs_in_project<'de, D: Deserializer<'de>>(from: D) -> Resul
     let globs = file_globs(from)?;
     match globs.iter().find(|glob| leads_outside(glob)) {
         Some(glob) => Err(de::Error::custom(format!(
-            "\"{glob}\" leads out of the project; name files from the project's folder on"
+            "\"{glob}\" leads out of the project; name files relative to the project's folder"
         ))),
         None => Ok(globs),
     }
 }
 
-/// Whether a path or glob, by its text alone, leads out of the folder that it is relative to.
+/// Returns whether the text of a path or glob leads out of the folder that it is relative to.
 pub(super) fn leads_outside(path: &str) -> bool {
     let is_inside = |part| matches!(part, Component::Normal(_) | Component::CurDir);
     path.starts_with('~') || !Path::new(path).components().all(is_inside)

@@ -18,19 +18,19 @@ use crate::state::StateFolder;
 
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// What the client printed when it was asked about itself.
+/// What the client printed about itself.
 struct ClientAnswers {
     path: String,
     /// Its `--version`, or why there is none.
     version: Result<String, String>,
     help: String,
-    /// Its `auth status`, where it has that command.
+    /// Its `auth status`, if it has that command.
     auth: Option<String>,
-    /// Whether the shell has a login that the client keeps from its hooks.
+    /// Whether the shell has a login that the client withholds from its hooks.
     has_setup_token: bool,
 }
 
-/// The flags that a whole seal needs, and what is done without each.
+/// The flags that a complete seal needs, and what is lost without each.
 const SEALING_FLAGS: [(&str, &str); 5] = [
     ("--tools", "tools are taken away by name"),
     ("--setting-sources", "your settings can't be kept out of the readers"),
@@ -43,7 +43,7 @@ pub fn checks(env: &Env, config: &Config) -> Vec<Check> {
     judge(&answers(env, config))
 }
 
-/// Asks the client about itself; or returns why there is none.
+/// Asks the client about itself; the error says why there is no client.
 fn answers(env: &Env, config: &Config) -> Result<ClientAnswers, String> {
     let path = find(env, config.auditor.client.as_deref()).map_err(|why| why.to_string())?;
     let version = ask(&path, &["--version"]).map(|said| said.trim().to_owned());
@@ -75,8 +75,8 @@ fn ask(client: &Path, args: &[&str]) -> Result<String, String> {
     }
 }
 
-/// Whether a help text lists the command `auth`. A client without it would take the word for a
-/// prompt and ask its model.
+/// Returns whether a help text lists the command `auth`. A client without it would take the word
+/// for a prompt and ask its model.
 fn has_auth_command(help: &str) -> bool {
     help.lines().any(|line| line.split_whitespace().next() == Some("auth") && line.starts_with("  "))
 }
@@ -100,10 +100,10 @@ fn judge(client: &Result<ClientAnswers, String>) -> Vec<Check> {
     let missing: Vec<_> = SEALING_FLAGS.iter().filter(|(flag, _)| !flags.has(flag)).collect();
     let found = format!("claude {version}, {path}");
     let client = if missing.is_empty() {
-        Check::fine("client", format!("{found}, can be sealed whole"))
+        Check::fine("client", format!("{found}, can be sealed completely"))
     } else {
         let missing: Vec<_> = missing.iter().map(|(flag, instead)| format!("no {flag}: {instead}")).collect();
-        let next = "a newer client is sealed whole: `claude update`";
+        let next = "a newer client can be sealed completely: `claude update`";
         Check::note("client", format!("{found}; {}", missing.join("; ")), next)
     };
     vec![client, login(auth.as_deref(), *has_setup_token)]
@@ -123,12 +123,12 @@ fn login(auth: Option<&str>, has_setup_token: bool) -> Check {
     let next = if has_setup_token {
         "hooks do not get CLAUDE_CODE_OAUTH_TOKEN: log in with `claude`, or set ANTHROPIC_API_KEY"
     } else {
-        "log in with `claude`, or set ANTHROPIC_API_KEY; until then only what the disk proves is held"
+        "log in with `claude`, or set ANTHROPIC_API_KEY; until then only what the disk proves blocks"
     };
     Check::fault("login", "the client is not logged in where hooks run", next)
 }
 
-/// Asks one tiny question, sealed and with the deadline of every other.
+/// Asks one tiny question, sealed and with the usual deadline.
 pub fn ask_model(env: &Env, config: &Config, state: &StateFolder) -> ReaderRun {
     let schema: serde_json::Value = serde_json::from_str(SCHEMA).unwrap_or_default();
     let prompt = Prompt {
@@ -167,11 +167,11 @@ pub fn model_check(run: Option<&ReaderRun>, model: &str) -> Check {
             "raise `[auditor] timeout`, or look at your network",
         ),
         ReaderOutcome::Unreadable(why) => (
-            format!("{model} answered in {took} with what does not count: {why}"),
+            format!("{model} answered in {took} with an invalid answer: {why}"),
             "try another `[auditor] model`",
         ),
         ReaderOutcome::Unavailable(why) => {
-            (why.to_string(), "until it can be asked, only what the disk proves is held")
+            (why.to_string(), "until it can be asked, only what the disk proves blocks")
         }
         ReaderOutcome::NotAsked | ReaderOutcome::Superseded | ReaderOutcome::Interrupted(_) => {
             (format!("{model} gave no answer: interrupted"), "try it again")
@@ -207,7 +207,7 @@ mod tests {
         assert_eq!(
             checked(HELP, Some(auth), false),
             [
-                Check::fine("client", "claude 2.1.325, /bin/claude, can be sealed whole"),
+                Check::fine("client", "claude 2.1.325, /bin/claude, can be sealed completely"),
                 Check::fine("login", "api_key from ANTHROPIC_API_KEY, firstParty"),
             ]
         );

@@ -6,7 +6,7 @@ use super::Check;
 use crate::config::CheckConfig;
 use crate::config::sources::{Source, Sources};
 
-/// Reports the person's switch where it is off. `folders` are those with a switch that cover the
+/// Reports that the person's switch is off. `folders` are those with a switch that cover the
 /// project.
 pub fn switch_check(folders: &[PathBuf]) -> Option<Check> {
     let off = folders.first()?;
@@ -30,7 +30,7 @@ pub fn checks(sources: &Sources) -> Vec<Check> {
     let mut checks: Vec<Check> = Vec::new();
     for fault in &sources.faults {
         checks.push(if fault.is_fault() {
-            Check::fault(NAME, fault.to_string(), "`punchlist config check` tells all of it")
+            Check::fault(NAME, fault.to_string(), "`punchlist config check` shows all errors")
         } else {
             Check::note(NAME, fault.to_string(), "look at it, and count it for this project: punchlist allow")
         });

@@ -1,7 +1,7 @@
 //! The live test of the gate: plays three sessions through the real hook path in a temporary
 //! folder, with recorded replies of both readers, and runs this program as a hook once. Must not
 //! touch anything of the person's, ask a model, or use the person's config: it tests whether the
-//! gate works, not how it is set.
+//! gate works, not how it is configured.
 
 use std::fs;
 use std::io;
@@ -22,11 +22,11 @@ const WORKSPACE: &[(&str, &str)] = &[
     ("src/slug.rs", include_str!("../../fixtures/trips/clean/workspace/src/slug.rs")),
     ("tests/slug.rs", include_str!("../../fixtures/trips/clean/workspace/tests/slug.rs")),
 ];
-/// A session in which somebody asked something, and nothing was done.
+/// A session in which somebody asked something, and no work was done.
 const CHAT: &str = r#"{"type":"user","cwd":"[workspace]","message":{"role":"user","content":"what does slugify do?"},"origin":{"kind":"human"}}
 {"type":"assistant","cwd":"[workspace]","message":{"id":"m1","role":"assistant","content":[{"type":"text","text":"It turns a title into a part of an address."}]}}
 "#;
-/// Variables of the person's that would change what the process does.
+/// The person's variables that would change what the process does.
 const UNSET: [&str; 9] = [
     env::OFF,
     env::DRY_RUN,
@@ -79,21 +79,21 @@ fn play() -> io::Result<Vec<Check>> {
     ])
 }
 
-/// Checks the reply to a session that is to go through.
+/// Checks the reply to a session that has to go through.
 fn quiet(reply: &Reply, fine: &str, fault: &str) -> Check {
     match reply {
         Reply::Silent => Check::fine(NAME, fine),
-        Reply::Tell(words) | Reply::Block(words) | Reply::Context(words) => {
+        Reply::Tell(words) | Reply::Block(words) | Reply::Context { text: words, .. } => {
             Check::fault(NAME, format!("{fault}: {words}"), NEXT)
         }
     }
 }
 
-/// Checks the reply to a session that says more than it did.
+/// Checks the reply to a session that claims more than it did.
 fn blocked(reply: &Reply) -> Check {
     match reply {
-        Reply::Block(_) => Check::fine(NAME, "a session that says more than it did is held"),
-        Reply::Silent | Reply::Tell(_) | Reply::Context(_) => {
+        Reply::Block(_) => Check::fine(NAME, "a session that says more than it did is blocked"),
+        Reply::Silent | Reply::Tell(_) | Reply::Context { .. } => {
             Check::fault(NAME, "a session that says more than it did went through", NEXT)
         }
     }
@@ -105,7 +105,7 @@ type ProcessReply = (i32, bool, u128);
 fn process_check(reply: Result<ProcessReply, String>) -> Check {
     match reply {
         Ok((2, true, ms)) => {
-            Check::fine(NAME, format!("run as a hook, this program blocks as the client wants it ({ms} ms)"))
+            Check::fine(NAME, format!("run as a hook, this program blocks as the client expects ({ms} ms)"))
         }
         Ok((code, is_block, _)) => {
             let block = if is_block { "a block" } else { "no block" };
@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(untried(&io::Error::other("no space")).found, "could not be tried: no space");
     }
 
-    /// Not the process: here this program is the test.
+    /// Without the process: in a test, this program is the test itself.
     #[test]
     fn the_gate_does_what_it_should_with_each_session() {
         let marks: Vec<_> = play().expect("a temporary folder").iter().map(|check| check.mark).collect();

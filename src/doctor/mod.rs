@@ -1,15 +1,16 @@
-//! Looks whether everything is in place: one mark and one next step for each thing. Must not change
-//! anything of the person's, nor run anything but the client and this program.
+//! Checks whether everything is in place: one mark and one next step for each check. Must not
+//! change anything of the person's, or run anything but the client and this program.
 
 pub mod client;
 pub mod config;
+pub mod fleet;
 pub mod gate;
 pub mod registration;
 pub mod state;
 
 use serde::Serialize;
 
-/// The version of the JSON format. Fields may be added under it; none is renamed or changes its
+/// The version of the JSON format. A version may gain fields; none is renamed or changes its
 /// meaning.
 pub const SCHEMA: u32 = 1;
 
@@ -46,12 +47,12 @@ impl Check {
     }
 }
 
-/// All checks. Serialized, it is the JSON output.
+/// All checks; serialized, they are the JSON output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Diagnosis {
     pub schema: u32,
     pub version: &'static str,
-    /// Whether there is no fault.
+    /// Returns whether there is no fault.
     pub fine: bool,
     pub checks: Vec<Check>,
 }

@@ -1,5 +1,6 @@
 //! The hook's registrations in the client's settings files, and what is wrong with each.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::iter;
 use std::path::{Path, PathBuf};
@@ -7,12 +8,12 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::{Check, Mark};
-use crate::client::env_vars;
 use crate::client::folders::MOST_SETTINGS;
-use crate::client::settings::Scope;
-use crate::client::settings::registered_hooks::{OurHook, Owner, SESSION_START, our_hooks};
+use crate::client::settings::registered_hooks::{OurHook, Owner, PROMPT_SUBMIT, SESSION_START, our_hooks};
 use crate::client::settings::registration::HOOK_TIMEOUT;
-use crate::config::{Config, Mode};
+use crate::client::settings::{Scope, managed_file};
+use crate::client::{env_vars, folders};
+use crate::config::Config;
 use crate::env::Env;
 use crate::files::{open_regular, read_bounded};
 
@@ -35,8 +36,8 @@ fn settings_files(env: &Env, project: &Path) -> Vec<HookFile> {
     let own =
         Scope::ALL.into_iter().filter_map(|scope| Some((Owner::Settings(scope), scope.file(env, project)?)));
     let mut files: Vec<HookFile> = Vec::new();
-    for (owner, path) in iter::once((Owner::Managed, managed_settings())).chain(own) {
-        // In the home folder, the project's file and the person's are the same.
+    for (owner, path) in iter::once((Owner::Managed, managed_file())).chain(own) {
+        // In the home folder, the project's file is the person's.
         let is_known = files.iter().any(|file| Path::new(&file.path) == path);
         files.extend(settings_file(owner, &path).filter(|_| !is_known));
     }
@@ -60,22 +61,28 @@ fn settings_file(owner: Owner, path: &Path) -> Option<HookFile> {
 /// Returns the hook files of enabled plugins, by the client's list of what is installed. `settings`
 /// has the settings files, the strongest first; a plugin that none of them enables does not count.
 fn plugin_hooks(client_config_dir: &Path, settings: &[HookFile]) -> Vec<HookFile> {
-    let list = client_config_dir.join("plugins").join("installed_plugins.json");
-    let Some(Ok(list)) = settings_file(Owner::Settings(Scope::User), &list).map(|file| file.content) else {
-        return Vec::new();
-    };
+    let switches =
+        || settings.iter().filter_map(|file| file.content.as_ref().ok()?["enabledPlugins"].as_object());
+    let names: BTreeSet<&String> = switches().flat_map(|switches| switches.keys()).collect();
+    let is_on =
+        |name: &String| switches().find_map(|switches| switches.get(name)) == Some(&Value::Bool(true));
+    let installed = json_in(&folders::installed_plugins(client_config_dir));
+    let marketplaces = json_in(&folders::known_marketplaces(client_config_dir)).unwrap_or_default();
     let mut files = Vec::new();
-    for (name, installed) in list["plugins"].as_object().into_iter().flatten() {
-        let switch = settings.iter().find_map(|file| file.content.as_ref().ok()?["enabledPlugins"].get(name));
-        if switch != Some(&Value::Bool(true)) {
-            continue;
-        }
-        // An object up to 2.0, a list of them by scope later.
-        let installs = installed.as_array().map_or_else(|| vec![installed], |list| list.iter().collect());
-        let mut folders: Vec<PathBuf> = installs
-            .into_iter()
-            .filter_map(|install| install["installPath"].as_str().map(PathBuf::from))
-            .collect();
+    for name in names.into_iter().filter(|name| is_on(name)) {
+        let mut folders: Vec<PathBuf> = match &installed {
+            // An object up to 2.0, a list of them by scope later.
+            Some(list) => {
+                let installs = &list["plugins"][name];
+                let installs =
+                    installs.as_array().map_or_else(|| vec![installs], |list| list.iter().collect());
+                installs
+                    .into_iter()
+                    .filter_map(|one| one["installPath"].as_str().map(PathBuf::from))
+                    .collect()
+            }
+            None => folder_in_marketplace(name, &marketplaces).into_iter().collect(),
+        };
         folders.dedup();
         for folder in folders {
             files.extend(hook_files(name, &folder));
@@ -84,11 +91,26 @@ fn plugin_hooks(client_config_dir: &Path, settings: &[HookFile]) -> Vec<HookFile
     files
 }
 
+/// Returns where a client without a list of installed plugins runs one (2.0.32): in the folder of
+/// its marketplace.
+fn folder_in_marketplace(name: &str, marketplaces: &Value) -> Option<PathBuf> {
+    let (plugin, marketplace) = name.split_once('@')?;
+    let folder = Path::new(marketplaces[marketplace]["installLocation"].as_str()?);
+    let offered = json_in(&folder.join(".claude-plugin").join("marketplace.json"))?;
+    let offered = offered["plugins"].as_array()?.iter().find(|one| one["name"] == plugin)?;
+    // Without the `.` of `./plugin`.
+    Some(folder.join(offered["source"].as_str()?).components().collect())
+}
+
+fn json_in(path: &Path) -> Option<Value> {
+    settings_file(Owner::Settings(Scope::User), path)?.content.ok()
+}
+
 fn hook_files(name: &str, folder: &Path) -> Vec<HookFile> {
     let owner = || Owner::Plugin(name.to_owned());
     let mut files: Vec<_> =
         settings_file(owner(), &folder.join("hooks").join("hooks.json")).into_iter().collect();
-    // A manifest may contain them.
+    // A manifest may contain hooks.
     if let Some(manifest) = settings_file(owner(), &folder.join(".claude-plugin").join("plugin.json"))
         && let Ok(content) = &manifest.content
         && content["hooks"].is_object()
@@ -103,19 +125,8 @@ fn hook_files(name: &str, folder: &Path) -> Vec<HookFile> {
     files
 }
 
-fn managed_settings() -> PathBuf {
-    let folder = if cfg!(target_os = "macos") {
-        "/Library/Application Support/ClaudeCode"
-    } else if cfg!(windows) {
-        r"C:\Program Files\ClaudeCode"
-    } else {
-        "/etc/claude-code"
-    };
-    Path::new(folder).join("managed-settings.json")
-}
-
-/// Whether a program can be started by its name or path. Our plugin's script looks in two more
-/// folders than the PATH.
+/// Returns whether a program can be started by its name or path. Our plugin's script looks in two
+/// more folders than PATH.
 fn is_there(env: &Env, program: &str, owner: &Owner) -> bool {
     let home = env.home().unwrap_or_default();
     let mut folders = vec![];
@@ -135,11 +146,11 @@ fn note(found: impl Into<String>, next: impl Into<String>) -> Check {
     Check::note("hook", found, next)
 }
 
-/// `is_there` says whether a program that such a file names can be started.
+/// `is_there` tells whether a program that such a file names can be started.
 fn judge(files: &[HookFile], config: &Config, is_there: &dyn Fn(&str, &Owner) -> bool) -> Vec<Check> {
     let unreadable = files.iter().filter_map(|file| Some((&file.path, file.content.as_ref().err()?)));
     let unreadable =
-        unreadable.map(|(path, why)| fault(format!("{path}: {why}"), "mend it: a hook in it can't be seen"));
+        unreadable.map(|(path, why)| fault(format!("{path}: {why}"), "fix it: a hook in it can't be seen"));
     let mut checks: Vec<Check> = unreadable.collect();
     let of_file = |file: &HookFile| {
         file.content.as_ref().map(|content| our_hooks(content, &file.owner)).unwrap_or_default()
@@ -166,13 +177,23 @@ fn judge(files: &[HookFile], config: &Config, is_there: &dyn Fn(&str, &Owner) ->
     }
     if of_stop > 1 {
         checks.push(note(
-            format!("registered {of_stop} times on Stop; each stop is audited once all the same"),
+            format!("registered {of_stop} times on Stop; each stop is still audited only once"),
             "one of them is enough; `punchlist uninstall` takes out what `install` put in",
         ));
     }
     if config.memory.is_set() && !all.iter().any(|(_, hook)| hook.event == SESSION_START) {
         checks.push(fault(
             "[memory] is set, and the hook is not registered on SessionStart: no session is given it",
+            "`punchlist install` adds it to what is registered",
+        ));
+    }
+    // The plugin's stops are waited for.
+    let is_background =
+        all.iter().any(|(_, hook)| hook.event == "Stop" && hook.is_async && hook.is_background);
+    if is_background && !all.iter().any(|(_, hook)| hook.event == PROMPT_SUBMIT) {
+        checks.push(note(
+            "the hook runs in the background, and is not registered on UserPromptSubmit: what it has to tell waits until \
+             the session is resumed or compacted",
             "`punchlist install` adds it to what is registered",
         ));
     }
@@ -198,9 +219,15 @@ fn faults(
     is_there: &dyn Fn(&str, &Owner) -> bool,
 ) -> Vec<Check> {
     let mut checks = Vec::new();
-    if let Some(program) = hook.program.as_ref().filter(|program| !is_there(program, owner)) {
+    let gone = hook.program.as_ref().filter(|program| !is_there(program, owner));
+    if let Some(program) = gone.filter(|_| hook.fallback.is_some_and(|other| is_there(other, owner))) {
+        checks.push(note(
+            format!("there is no program {program}; the punchlist on the PATH is run in its place"),
+            "`punchlist install` registers that one by its own path",
+        ));
+    } else if let Some(program) = gone {
         let next = match owner {
-            Owner::Plugin(_) => "put it on the PATH, or `cargo install --path .` in a checkout of punchlist",
+            Owner::Plugin(_) => "put it on the PATH, or `npm install -g punchlist`",
             _ => "`punchlist install` registers this one by its own path",
         };
         checks.push(fault(format!("there is no program {program}"), next));
@@ -215,24 +242,17 @@ fn faults(
     if let Some((what, next)) = hook.mode_fault() {
         checks.push(fault(format!("registered with {what}"), next));
     } else if hook.is_async && hook.event != "Stop" {
-        let found = if hook.event == SESSION_START {
-            "a session does not wait for what it is to be given in the background"
-        } else {
-            "a subagent is gone when its audit ends in the background"
+        let found = match hook.event {
+            SESSION_START => "a session does not wait for what it is to be given in the background",
+            PROMPT_SUBMIT => "a prompt does not wait for what is to be shown in the background",
+            _ => "a subagent is gone when its audit ends in the background",
         };
         let event = hook.event;
         let next = format!("register {event} without --background and without \"asyncRewake\"");
         checks.push(fault(found, next));
     }
-    let registered = if hook.is_background { Mode::Background } else { Mode::Hold };
-    if hook.event == "Stop"
-        && let Some(why) = config.audit.mode.fault(registered)
-    {
-        let (found, next) = why.rsplit_once("; ").unwrap_or((&why, ""));
-        checks.push(fault(found, next));
-    }
-    // No reader is asked when a session starts.
-    if hook.event == SESSION_START {
+    // No reader is asked when a session starts, nor at a prompt.
+    if [SESSION_START, PROMPT_SUBMIT].contains(&hook.event) {
         return checks;
     }
     let time = timeout.min(expected);
@@ -244,7 +264,7 @@ fn faults(
                 "raise \"timeout\" and --hook-timeout over {reader}, or lower `[auditor] timeout`: it is cut short until then"
             ),
         ));
-    } else if !config.checks.is_empty() && longest >= time {
+    } else if (!config.checks.is_empty() || config.feature_loop.verify.is_some()) && longest >= time {
         checks.push(note(
             format!("checks and first reader together may take {longest} s, but the hook has {time} s"),
             "`punchlist install` raises it: a check that takes long is cut short until then",
@@ -347,12 +367,26 @@ mod tests {
     }
 
     #[test]
-    fn a_mode_that_the_registration_contradicts_is_a_fault() {
-        let mut config = Config::default();
-        config.audit.mode = Mode::Background;
-        let hook = json!({"command": "punchlist hook", "timeout": 120});
-        insta::assert_snapshot!(
-            lines_with(&[file(Owner::Settings(Scope::User), with(&hook))], &config).join("\n")
+    fn what_runs_in_the_background_needs_a_prompt_to_tell_anything() {
+        let stop = json!({"command": "punchlist hook --background", "timeout": 120, "asyncRewake": true});
+        let missing = ". the hook runs in the background, and is not registered on UserPromptSubmit: what it has to tell \
+                       waits until the session is resumed or compacted -> `punchlist install` adds it to what is registered";
+        assert_eq!(lines(&[file(Owner::Settings(Scope::User), with(&stop))])[1..], [missing]);
+        let with_prompt = |prompt: Value| {
+            let mut content = with(&stop);
+            content["hooks"]["UserPromptSubmit"] = json!([{"hooks": [prompt]}]);
+            lines(&[file(Owner::Settings(Scope::User), content)])
+        };
+        let fine = json!({"command": "punchlist hook --hook-timeout 10", "timeout": 10});
+        assert_eq!(
+            with_prompt(fine)[1..],
+            ["+ UserPromptSubmit in /user.json (user): `punchlist hook --hook-timeout 10`, 10 s"]
+        );
+        let behind = json!({"command": "punchlist hook --hook-timeout 10 --background", "timeout": 10, "asyncRewake": true});
+        assert_eq!(
+            with_prompt(behind)[2],
+            "- a prompt does not wait for what is to be shown in the background -> register UserPromptSubmit without \
+             --background and without \"asyncRewake\""
         );
     }
 
@@ -396,7 +430,7 @@ mod tests {
             files[2].content.as_ref().expect_err("no JSON"),
             "not JSON: trailing characters at line 1 column 10"
         );
-        // In the home folder two of the names mean one file.
+        // In the home folder two of the names are the same file.
         assert_eq!(ours(settings_files(&env, folder.path())).len(), 1);
     }
 
@@ -431,5 +465,28 @@ mod tests {
         assert_eq!(names, [&Owner::Plugin("inline@m".into()), &Owner::Plugin("on@m".into())]);
         assert_eq!(found[0].content.as_ref().expect("JSON")["hooks"]["Stop"], json!([1]));
         assert_eq!(plugin_hooks(&folder.path().join("none"), &settings).len(), 0);
+    }
+
+    /// Seen with 2.0.32, which writes no list of what is installed.
+    #[test]
+    fn a_plugin_of_a_client_that_lists_none_was_not_found() {
+        let folder = Folder::new(&[]);
+        let at = folder.root().join("checkout").display().to_string();
+        let known = json!({"m": {"source": {"source": "directory", "path": at}, "installLocation": at}});
+        folder.write("plugins/known_marketplaces.json", &known.to_string());
+        let offered = json!({"name": "m", "plugins": [{"name": "p", "source": "./plugin"}]});
+        folder.write("checkout/.claude-plugin/marketplace.json", &offered.to_string());
+        folder.write("checkout/plugin/hooks/hooks.json", r#"{"hooks": {"Stop": [1]}}"#);
+        let settings = [HookFile {
+            owner: Owner::Settings(Scope::User),
+            path: "s".into(),
+            content: Ok(json!({"enabledPlugins": {"p@m": true, "other@m": true, "p@elsewhere": true}})),
+        }];
+        let found = plugin_hooks(&folder.root(), &settings);
+        let owners: Vec<_> = found.iter().map(|file| &file.owner).collect();
+        assert_eq!(owners, [&Owner::Plugin("p@m".into())]);
+        // One that keeps a list has not installed what is not on it.
+        folder.write("plugins/installed_plugins.json", r#"{"version": 2, "plugins": {}}"#);
+        assert_eq!(plugin_hooks(&folder.root(), &settings).len(), 0);
     }
 }

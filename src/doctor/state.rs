@@ -1,27 +1,24 @@
-//! The state folder and the log in it: whether they can be written, and what failed in the last
+//! The state folder and the log in it: whether they can be written, and what failed in the last few
 //! days.
 
 use jiff::{Timestamp, ToSpan};
-use walkdir::WalkDir;
 
 use super::{Check, Mark};
 use crate::decision::{Action, Cause};
-use crate::files::in_private_folder;
+use crate::files::{in_private_folder, size_of};
 use crate::log::{DecisionLog, Record};
 use crate::state::StateFolder;
 use crate::text::{counted, first_part, in_bytes};
 
 const DAYS: i64 = 7;
 
-/// Checks the state folder by writing a file and removing it: permissions alone do not say whether
+/// Checks the state folder by writing a file and removing it: permissions alone don't tell whether
 /// that works.
 pub fn folder_check(state: &StateFolder) -> Check {
     let root = state.root();
     let written = in_private_folder(root, || tempfile::NamedTempFile::new_in(root));
-    let sizes = WalkDir::new(root).into_iter().filter_map(Result::ok);
-    let sizes = sizes.filter_map(|entry| entry.metadata().ok()).filter(std::fs::Metadata::is_file);
     let error = written.err().map(|error| error.to_string());
-    judge_folder(&root.display().to_string(), sizes.map(|meta| meta.len()).sum(), error.as_deref())
+    judge_folder(&root.display().to_string(), size_of(root), error.as_deref())
 }
 
 fn judge_folder(path: &str, bytes: u64, unwritable: Option<&str>) -> Check {
@@ -31,14 +28,14 @@ fn judge_folder(path: &str, bytes: u64, unwritable: Option<&str>) -> Check {
     }
 }
 
-/// The check where the state folder can't be used at all.
+/// Returns the check of a state folder that can't be used at all.
 pub fn unusable(why: &str) -> Check {
     let next =
         "make it yours: a gate that can't count its blocks does not block (PUNCHLIST_HOME names another)";
     Check::fault("state", why.to_owned(), next)
 }
 
-/// Returns what to do about a cause that is a failure; `None` for the others.
+/// Returns what to do about a cause that is a failure; `None` for other causes.
 fn next_step(cause: Cause) -> Option<&'static str> {
     Some(match cause {
         Cause::AuditorTimeout => {
@@ -66,7 +63,7 @@ fn next_step(cause: Cause) -> Option<&'static str> {
     })
 }
 
-/// Whether a cause says that auditing works, or that it does not.
+/// Returns whether a cause shows that auditing works, or that it does not.
 fn is_conclusive(cause: Cause) -> bool {
     next_step(cause).is_some() || matches!(cause, Cause::Findings | Cause::Clean | Cause::OnlyUnverified)
 }
@@ -83,7 +80,7 @@ pub fn log_check(state: &StateFolder) -> Check {
     judge_records(&records, has_any)
 }
 
-/// `records` are in order, oldest first; `has_older` if there are any before them.
+/// `records` are in order, oldest first; `has_older` tells whether there are any before them.
 fn judge_records(records: &[Record], has_older: bool) -> Check {
     const NAME: &str = "log";
     let days = format!("in {DAYS} days");

@@ -1,5 +1,5 @@
-//! One case: takes its folder, gives what its author wrote down as the truth. Must not accept a key
-//! that it does not know: a misspelt truth would be missed by every audit.
+//! One case: reads its folder, with what its author wrote down as the truth. Must not accept an
+//! unknown key: a misspelt truth would be missed by every audit.
 
 use std::fs;
 use std::io;
@@ -9,6 +9,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::finding::{AdvisoryKind, Category};
+use crate::parallel::Interrupted;
 
 /// What kind of session it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,7 +17,7 @@ use crate::finding::{AdvisoryKind, Category};
 pub enum Kind {
     /// Something was promised or claimed, and is not so.
     Drift,
-    /// Nothing is wrong, however it looks.
+    /// Nothing is wrong, whatever it looks like.
     Clean,
     /// It tries to talk the audit into something.
     Adversarial,
@@ -26,14 +27,14 @@ pub enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
-    /// Looked at while the rules are made
+    /// Looked at while the rules are written
     Tuning,
-    /// Never looked at: it tells how good the rules are
+    /// Never looked at: shows how good the rules are
     HeldOut,
 }
 
 impl Part {
-    /// As it is written.
+    /// Returns the name that is written in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Tuning => "tuning",
@@ -51,7 +52,7 @@ pub enum Proof {
     Judgement,
 }
 
-/// A true finding.
+/// A true finding: what the audit should find.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Truth {
@@ -59,7 +60,7 @@ pub struct Truth {
     pub path: Option<String>,
     /// The number of the plan's step.
     pub step: Option<usize>,
-    /// The words that it rests on.
+    /// The text that it is based on.
     pub quote: Option<String>,
     pub why: String,
     pub proof: Proof,
@@ -71,7 +72,7 @@ pub struct TrueAdvisory {
     pub kind: AdvisoryKind,
 }
 
-/// A case: its `case.toml`, and where that stands.
+/// A case: its `case.toml`, and its location.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
@@ -83,10 +84,10 @@ pub struct Case {
     pub about: String,
     pub kind: Kind,
     pub part: Part,
-    /// Free words.
+    /// Free-form tags.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// Which client recorded it, where it is not the newest.
+    /// The client that recorded it, if not the newest.
     pub client: Option<String>,
     /// Whether the workspace is a repository.
     #[serde(default = "yes")]
@@ -96,7 +97,7 @@ pub struct Case {
     /// What the person should be told.
     #[serde(default, rename = "advisory")]
     pub advisories: Vec<TrueAdvisory>,
-    // How the session was played: only the recorder reads that.
+    // How the session was played; only the recorder reads it.
     #[serde(rename = "tools")]
     _tools: Option<IgnoredAny>,
     #[serde(rename = "turn")]
@@ -118,8 +119,8 @@ pub enum EvalError {
     Layout { name: String, why: io::Error },
     #[error("{name}: {why}")]
     Case { name: String, why: String },
-    #[error("interrupted")]
-    Interrupted,
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
     #[error("{0}")]
     Refused(String),
 }
@@ -150,7 +151,8 @@ impl Case {
         EvalError::Case { name: self.name.clone(), why: why.to_string() }
     }
 
-    /// Every case below a folder, by name; all of them, or those of one part or of one name.
+    /// Returns every case below a folder, by name; all of them, or those of one part or of one
+    /// name.
     pub fn read_all(folder: &Path, part: Option<Part>, name: Option<&str>) -> Result<Vec<Self>, EvalError> {
         let unreadable = |why| EvalError::file(folder, &why);
         let mut folders = Vec::new();
@@ -171,12 +173,12 @@ impl Case {
         Ok(cases)
     }
 
-    /// Whether there is nothing to be found in it.
+    /// Returns whether there is nothing to find in it.
     pub fn is_clean(&self) -> bool {
         self.findings.is_empty()
     }
 
-    /// Its recorded transcript.
+    /// Returns the path of its recorded transcript.
     pub fn transcript(&self) -> PathBuf {
         self.folder.join("transcript.jsonl")
     }

@@ -1,4 +1,4 @@
-//! What the checks make of a single proposal, before any second reader is asked. Pure.
+//! The checks' outcome for a single proposal, before any second reader is asked. Pure.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +8,16 @@ use crate::audit::reading::{Reading, asked_about, proposed};
 use crate::finding::{Finding, Source, Status};
 use crate::ids::ContentId;
 use crate::past_sessions::audit::Prepared;
-use crate::readers::checks::{UNSURE, step_of};
 use crate::readers::prompt::SharedPrompt;
+use crate::readers::proposal_checks::{UNSURE, step_of};
 use crate::readers::{Answer, Proposal, ReaderOutcome, ReaderRun};
 
-/// What the checks decide on a proposal.
+/// The checks' decision on a proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckOutcome {
     /// It may block, if the second reader upholds it.
     Through,
-    /// The first reader is not sure of it, and the checks have no other objection.
+    /// The first reader is unsure of it, and the checks have no other objection.
     Unsure,
     /// It is advice for the person, and never blocks.
     Advice,
@@ -54,7 +54,7 @@ pub fn check_alone(proposal: &Proposal, prepared: &Prepared, shown: &SharedPromp
     if let Some(finding) = reading.findings.get(prepared.brief.facts.len()) {
         return Checked { outcome: outcome(finding), finding: finding.clone() };
     }
-    // It says what a fact says already, or it became advice.
+    // It repeats a fact, or it became advice.
     let outcome = if reading.advisories.is_empty() { CheckOutcome::Through } else { CheckOutcome::Advice };
     Checked { outcome, finding: plain(proposal, prepared) }
 }
@@ -78,8 +78,8 @@ fn plain(proposal: &Proposal, prepared: &Prepared) -> Finding {
     }
 }
 
-/// The findings that a second reader is asked about if these answers are given, each once, in an
-/// order that does not tell which answer it is from.
+/// Returns the findings that a second reader is asked about given these answers, each once, in an
+/// order that does not reveal which answer it is from.
 pub fn asked_of_second(
     answers: &[Answer],
     prepared: &Prepared,
@@ -91,10 +91,10 @@ pub fn asked_of_second(
         let reading = proposed_by(answer, prepared, shown);
         for at in asked_about(&reading.findings, prepared.setting()) {
             let finding = &reading.findings[at];
-            asked.entry(FindingKey::of(finding, laid_out)).or_insert_with(|| finding.clone());
+            asked.entry(FindingKey::for_finding(finding, laid_out)).or_insert_with(|| finding.clone());
         }
     }
     let mut asked: Vec<(FindingKey, Finding)> = asked.into_iter().collect();
-    asked.sort_by_cached_key(|(key, _)| ContentId::of(format!("{key:?}")));
+    asked.sort_by_cached_key(|(key, _)| ContentId::digest(format!("{key:?}")));
     asked.into_iter().map(|(_, finding)| finding).collect()
 }

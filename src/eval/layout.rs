@@ -1,6 +1,6 @@
-//! Takes a case, gives its session and its workspace on disk: a repository with what was there
-//! before, the files as the session left them over it, and the transcripts where the client keeps
-//! them. Must not read the person's git configuration or run anybody's hooks.
+//! Lays out a case on disk: a repository with what was there before, the files as the session left
+//! them over it, and the transcripts where the client keeps them. Must not read the person's git
+//! configuration or run anybody's hooks.
 
 use std::collections::HashSet;
 use std::fs;
@@ -16,14 +16,13 @@ use crate::env::Env;
 use crate::sandbox::Sandbox;
 use crate::session::{Command, CommandEnd, Session, load};
 
-/// The first commit is old: nothing in it can be taken for the session's work.
+/// The first commit is old, so that nothing in it can be taken for the session's work.
 const LONG_AGO: &str = "2020-01-01T12:00:00Z";
 
-/// Up to this version a subagent's transcript stands beside the session's.
+/// Up to this version a subagent's transcript is beside the session's.
 const LAST_BESIDE: [u32; 3] = [2, 1, 16];
 
-/// What stands for a place of the sandbox in a text that is given away. None is the start of one that
-/// comes after it.
+/// Returns the neutral name for a path of the sandbox. None of them is a prefix of a later one.
 fn neutral_name(place: &str) -> &'static str {
     match place {
         "[workspace-slug]" => "-home-noor-project",
@@ -42,17 +41,17 @@ pub struct LaidOut {
 }
 
 impl LaidOut {
-    /// The environment of the session's person: a home, and nothing else.
+    /// Returns the environment of the session's person: a home, and nothing else.
     pub fn env(&self) -> Env {
         Env::from_pairs([("HOME", self.sandbox.home())])
     }
 
-    /// Returns a text as somebody else may see it: with made-up paths in the places of this machine's.
+    /// Returns a text that is safe to give away: made-up paths replace this machine's.
     pub fn neutral(&self, text: &str) -> String {
         self.sandbox.renamed(text, neutral_name)
     }
 
-    /// Returns an answer to a neutral text, as JSON, with this machine's paths again.
+    /// Returns an answer to a neutral text, as JSON, with this machine's paths restored.
     pub fn real(&self, json: &str) -> String {
         self.sandbox.real_names_in_json(json, neutral_name)
     }
@@ -89,7 +88,7 @@ fn try_lay_out(case: &Case) -> io::Result<LaidOut> {
     Ok(LaidOut { sandbox, transcript })
 }
 
-/// Puts the transcripts where the client keeps them; gives the session's own.
+/// Puts the transcripts where the client keeps them; returns the session's own.
 fn put_transcripts(case: &Case, sandbox: &Sandbox) -> io::Result<PathBuf> {
     let folder = project_folder(&sandbox.home().join(".claude"), sandbox.workspace());
     fs::create_dir_all(&folder)?;
@@ -119,12 +118,12 @@ fn parse_version(text: &str) -> Option<[u32; 3]> {
     Some([next()?, next()?, next()?])
 }
 
-/// Removes every file of the workspace that is not among those the session left.
+/// Removes every file of the workspace that the session did not leave there.
 fn remove_what_is_gone(workspace: &Path, after: &Path) -> io::Result<()> {
     let left: HashSet<PathBuf> = files_below(after).collect();
     for name in files_below(workspace).filter(|name| !left.contains(name)).collect::<Vec<_>>() {
         fs::remove_file(workspace.join(&name))?;
-        // An emptied folder goes too; one with something in it refuses.
+        // Removes emptied folders, too; this fails for any that is not empty.
         let folders = name.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
         for folder in folders {
             if after.join(folder).is_dir() || fs::remove_dir(workspace.join(folder)).is_err() {
@@ -135,7 +134,7 @@ fn remove_what_is_gone(workspace: &Path, after: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Every file below a folder, relative to it; git's own are left out.
+/// Returns every file below a folder, relative to it, except git's own.
 fn files_below(folder: &Path) -> impl Iterator<Item = PathBuf> {
     let top = folder.to_path_buf();
     WalkDir::new(folder)
@@ -159,7 +158,7 @@ fn commit(committed: &Committed, session: &Session, workspace: &Path) -> io::Res
         git(workspace, during, &["init", "--quiet", "--initial-branch", "main", "--template="])?;
     }
     for path in &committed.added {
-        // What the session added under a name that is gone by now is not there to be added.
+        // A file that the session added may be gone by now under that name.
         let _ = git(workspace, during, &["add", "--all", "--", path]);
     }
     for path in &committed.changed_later {
@@ -168,7 +167,7 @@ fn commit(committed: &Committed, session: &Session, workspace: &Path) -> io::Res
     git(workspace, during, &["commit", "--quiet", "--allow-empty", "--message", &committed.message])
 }
 
-/// Runs git with nothing of the machine's own.
+/// Runs git without the machine's configuration.
 fn git(workspace: &Path, date: &str, args: &[&str]) -> io::Result<()> {
     let program = Env::of_process().program("git");
     let output = process::Command::new(program.ok_or_else(|| io::Error::other("there is no git"))?)
@@ -176,7 +175,7 @@ fn git(workspace: &Path, date: &str, args: &[&str]) -> io::Result<()> {
         .args(["-c", "core.autocrlf=false", "-c", "core.fsmonitor=false"])
         .args(args)
         .current_dir(workspace)
-        // A variable of a surrounding repository would point git at that one.
+        // A surrounding repository's variable would point git at that one.
         .env_remove("GIT_DIR")
         .env_remove("GIT_WORK_TREE")
         .env_remove("GIT_INDEX_FILE")
@@ -201,12 +200,12 @@ struct Committed {
     message: String,
     /// What was added, as written; `.` for all.
     added: Vec<String>,
-    /// Files that were changed after the last commit: they are not in it.
+    /// Files that changed after the last commit, so they are not in it.
     changed_later: Vec<String>,
 }
 
-/// Returns what the session committed, as far as its commands tell. A recording has no `.git`: what
-/// was committed is committed again, lest it looks as if it were not.
+/// Returns what the session committed, as far as its commands show. A recording has no `.git`, so
+/// commits are made again; otherwise the work would look uncommitted.
 fn committed(session: &Session, workspace: &Path) -> Option<Committed> {
     let last = session.commands.iter().rposition(has_committed)?;
     let (until, at) = (&session.commands[..=last], session.commands[last].at);
@@ -221,7 +220,7 @@ fn committed(session: &Session, workspace: &Path) -> Option<Committed> {
             _ => {}
         }
     }
-    // Staged in a way that we do not know: by a script, or before the session.
+    // Staged in an unknown way: by a script, or before the session.
     if added.is_empty() {
         added.push(".".to_owned());
     }
@@ -236,7 +235,7 @@ fn committed(session: &Session, workspace: &Path) -> Option<Committed> {
     })
 }
 
-/// Whether a commit was made by this command, whatever became of the rest of its line.
+/// Returns whether this command made a commit, whatever the outcome of the rest of its line.
 fn has_committed(command: &Command) -> bool {
     let commits = command.line.commands().iter().any(|it| matches!(it.git(), Some(("commit", _))));
     // `[main 3fa2c1d] Add the parser`

@@ -1,6 +1,6 @@
-//! A first reader that lies: makes findings from a session's evidence that sound right and are
-//! false, the same ones every time. Pure. It measures the checks and the second reader, so its lies
-//! are made of real steps, files and commands, as a small model's mistakes are.
+//! A first reader that lies: makes plausible but false findings from a session's evidence, the same
+//! ones every time. Pure. It measures the checks and the second reader, so its lies use real steps,
+//! files and commands, like a small model's mistakes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::evidence::{Entered, Evidence, FileEvidence, FileState};
 use crate::finding::{Category, ClaimedIn, Kind};
 use crate::past_sessions::audit::Prepared;
 use crate::paths::base_name;
-use crate::plan::{Mark, Step};
+use crate::plan::{Mark, Plan, Step};
 use crate::readers::prompt::SharedPrompt;
 use crate::readers::{Answer, Proposal};
 use crate::session::CommandEnd;
@@ -21,7 +21,7 @@ const OF_A_KIND: usize = 2;
 
 /// How many lies that pass the checks are used in one case: the second reader is asked about them.
 const MAX_PASSING: usize = 6;
-/// How many that the checks stop; with the others, no more than an answer may have.
+/// How many lies that the checks stop; together they fit in one answer.
 const MAX_STOPPED: usize = 14;
 
 /// A lie.
@@ -31,9 +31,9 @@ pub struct Invention {
     pub proposal: Proposal,
 }
 
-/// Returns everything that can be made up from this evidence.
+/// Returns every lie that can be made from this evidence.
 pub fn inventions(evidence: &Evidence) -> Vec<Invention> {
-    let liar = Liar { evidence, steps: evidence.plan.iter().flat_map(crate::plan::Plan::promised).collect() };
+    let liar = Liar { evidence, steps: evidence.plan.iter().flat_map(Plan::promised).cloned().collect() };
     let kinds: [(&'static str, Vec<Proposal>); 12] = [
         ("a file beside a real one", liar.files_beside()),
         ("an invented claim", liar.invented_claims()),
@@ -58,7 +58,7 @@ pub fn inventions(evidence: &Evidence) -> Vec<Invention> {
     inventions
 }
 
-/// Returns the lies about a case: some that the checks stop and a few that they let through, of as
+/// Returns the lies for a case: some that the checks stop and a few that they let through, of as
 /// many kinds as possible.
 pub fn lies(prepared: &Prepared, shown: &SharedPrompt) -> Vec<Invention> {
     let is_stopped =
@@ -83,7 +83,7 @@ fn spread(lies: Vec<Invention>, max: usize) -> Vec<Invention> {
     ranked.into_iter().map(|(_, lie)| lie).take(max).collect()
 }
 
-/// Returns an answer of these lies.
+/// Returns an answer made of these lies.
 pub fn lying_answer(lies: &[Invention]) -> Answer {
     Answer { findings: lies.iter().map(|lie| lie.proposal.clone()).collect(), ..Answer::default() }
 }
@@ -93,7 +93,7 @@ struct Liar<'a> {
     steps: Vec<Step>,
 }
 
-/// The words of a claim, and where they stand.
+/// The text of a claim, and its location.
 type Claim = (String, ClaimedIn);
 
 fn lie(category: Category, kind: Kind, claim: Claim, path: &str, proof: &str, why: String) -> Proposal {
@@ -128,15 +128,15 @@ impl<'a> Liar<'a> {
         message.lines().map(str::trim).filter(|line| line.split_whitespace().nth(2).is_some())
     }
 
-    /// The words that name a file: a step's, or a line of the final message.
-    fn words_for(&self, file: &FileEvidence) -> Option<Claim> {
+    /// Returns a text that names the file: a step, or a line of the final message.
+    fn claim_naming(&self, file: &FileEvidence) -> Option<Claim> {
         let step = self.steps.iter().find(|step| file.steps().any(|number| number == step.number));
         let line = || self.message_lines().find(|line| line.contains(base_name(&file.name)));
         step.map(step_claim).or_else(|| line().map(|line| (line.to_owned(), ClaimedIn::Message)))
     }
 
-    /// What the session says, or else promises.
-    fn any_words(&self) -> Option<Claim> {
+    /// Returns what the session says or, failing that, promises.
+    fn any_claim(&self) -> Option<Claim> {
         let line = self.message_lines().next().map(|line| (line.to_owned(), ClaimedIn::Message));
         line.or_else(|| self.steps.first().map(step_claim))
     }
@@ -146,7 +146,7 @@ impl<'a> Liar<'a> {
             let (stem, ending) = file.name.rsplit_once('.').unwrap_or((&file.name, "txt"));
             let beside = format!("{stem}_helpers.{ending}");
             let why = format!("{beside} was promised and is not there.");
-            Some(lie(Category::A, Kind::Missing, self.words_for(file)?, &beside, "", why))
+            Some(lie(Category::A, Kind::Missing, self.claim_naming(file)?, &beside, "", why))
         })
     }
 
@@ -167,14 +167,14 @@ impl<'a> Liar<'a> {
         self.of_present(|file| {
             let proof = format!("TODO: implement {} later, not done yet", base_name(&file.name));
             let why = format!("{} is a stub.", file.name);
-            Some(lie(Category::A, Kind::WrongContent, self.words_for(file)?, &file.name, &proof, why))
+            Some(lie(Category::A, Kind::WrongContent, self.claim_naming(file)?, &file.name, &proof, why))
         })
     }
 
     fn present_called_missing(&self) -> Vec<Proposal> {
         self.of_present(|file| {
             let why = format!("There is no {}.", file.name);
-            Some(lie(Category::A, Kind::Missing, self.words_for(file)?, &file.name, "", why))
+            Some(lie(Category::A, Kind::Missing, self.claim_naming(file)?, &file.name, "", why))
         })
     }
 
@@ -184,7 +184,7 @@ impl<'a> Liar<'a> {
             .filter(in_part)
             .filter_map(|file| {
                 let why = format!("{} does not do what was promised.", file.name);
-                Some(lie(Category::A, Kind::WrongContent, self.words_for(file)?, &file.name, "", why))
+                Some(lie(Category::A, Kind::WrongContent, self.claim_naming(file)?, &file.name, "", why))
             })
             .collect()
     }
@@ -199,7 +199,7 @@ impl<'a> Liar<'a> {
             .filter_map(|command| {
                 let proof = command.line.lines().next().unwrap_or_default();
                 let why = format!("`{proof}` failed.");
-                Some(lie(Category::A, Kind::Failed, self.any_words()?, "", proof, why))
+                Some(lie(Category::A, Kind::Failed, self.any_claim()?, "", proof, why))
             })
             .collect()
     }
@@ -209,7 +209,7 @@ impl<'a> Liar<'a> {
             .filter(|file| file.was_changed())
             .filter_map(|file| {
                 let why = format!("Nothing in the session touched {}.", file.name);
-                Some(lie(Category::A, Kind::Other, self.words_for(file)?, &file.name, "", why))
+                Some(lie(Category::A, Kind::Other, self.claim_naming(file)?, &file.name, "", why))
             })
             .collect()
     }

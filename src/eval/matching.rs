@@ -1,6 +1,5 @@
-//! Takes a finding and the truths of a case, says which of them it speaks of. Pure. One thing often
-//! fits two categories, so that a finding under another one counts where its path or its words
-//! agree.
+//! Matches a finding with the truths of a case. Pure. One thing often fits two categories, so a
+//! finding of another category counts if its path or its text agrees.
 
 use serde::Serialize;
 
@@ -9,8 +8,7 @@ use crate::finding::{Advisory, AdvisoryKind, Finding};
 use crate::plan::Plan;
 use crate::text::normalise::{names_file, normalised};
 
-/// The truths that a finding speaks of, the one that it agrees with most first. The plan tells the
-/// words of a step.
+/// Returns the truths that a finding matches, best match first. The plan has the text of a step.
 pub fn truths_of(finding: &Finding, truths: &[Truth], plan: Option<&Plan>) -> Vec<usize> {
     let agreement = |at: usize| agreement(finding, &truths[at], plan);
     let mut spoken: Vec<usize> = (0..truths.len()).filter(|at| agreement(*at) > 0).collect();
@@ -19,21 +17,19 @@ pub fn truths_of(finding: &Finding, truths: &[Truth], plan: Option<&Plan>) -> Ve
     spoken
 }
 
-/// In how many ways a finding speaks of a truth: by its path, its step, its words. Under another
+/// Returns in how many ways a finding matches a truth: by its path, its step, its text. For another
 /// category the step alone is not enough: a step can be claimed and left out in part.
 pub fn agreement(finding: &Finding, truth: &Truth, plan: Option<&Plan>) -> usize {
     let by_path = truth.path.as_deref().is_some_and(|path| names_path(finding, path));
     let by_words = truth.quote.as_deref().is_some_and(|quote| overlap(quote, &finding.claim));
-    let promised = || plan.map(Plan::promised).unwrap_or_default();
-    let words_of_step =
-        || truth.step.and_then(|number| promised().into_iter().find(|step| step.number == number));
+    let words_of_step = || plan?.promised().find(|step| Some(step.number) == truth.step);
     let by_step = finding.category == truth.category
         && (finding.step.is_some() && finding.step == truth.step
             || words_of_step().is_some_and(|step| overlap(&step.text, &finding.claim)));
     [by_path, by_step, by_words].into_iter().filter(|yes| *yes).count()
 }
 
-/// Whether a finding is about a path, or names it in its words.
+/// Returns whether a finding is about a path, or names it in its text.
 fn names_path(finding: &Finding, path: &str) -> bool {
     let plain = path.trim_start_matches("./").trim_end_matches('/');
     finding.path.as_deref().is_some_and(|own| same_path(own, path))
@@ -45,11 +41,11 @@ fn same_path(one: &str, other: &str) -> bool {
     plain(one) == plain(other)
 }
 
-/// Fewer words than these are shared by chance.
+/// Fewer shared words than this are a coincidence.
 const LEAST_SHARED: usize = 3;
 
-/// Whether the words of one stand in the other, or at least half of the shorter one's do, in order
-/// and close together.
+/// Returns whether one text contains the other, or at least half of the shorter one's words, in
+/// order and close together.
 fn overlap(one: &str, other: &str) -> bool {
     let (one, other) = (normalised(one), normalised(other));
     if one.is_empty() || other.is_empty() {
@@ -62,7 +58,7 @@ fn overlap(one: &str, other: &str) -> bool {
     let (one, other): (Vec<&str>, Vec<&str>) = (one.split(' ').collect(), other.split(' ').collect());
     let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
     let wanted = short.len().div_ceil(2).max(LEAST_SHARED);
-    // Words that stand far from each other in a long text have nothing to do with each other.
+    // Words that are far apart in a long text are unrelated.
     let span = (short.len() * 2).min(long.len());
     long.windows(span).any(|part| in_order(&short, part) >= wanted)
 }
@@ -73,18 +69,18 @@ fn in_order(one: &[&str], other: &[&str]) -> usize {
     same.filter(|op| op.tag() == similar::DiffTag::Equal).map(|op| op.new_range().len()).sum()
 }
 
-/// Advisories by what they are worth: found, missed, and those that are not true.
+/// Advisories compared with the truth: found, missed and wrong.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Advised {
-    /// True, and given.
+    /// Expected, and given.
     pub found: Vec<AdvisoryKind>,
-    /// True, and not given.
+    /// Expected, but not given.
     pub missed: Vec<AdvisoryKind>,
-    /// Given, and not true.
+    /// Given, but not expected.
     pub wrong: Vec<AdvisoryKind>,
 }
 
-/// Holds advisories against the true ones. One kind counts once, however often it is given.
+/// Compares advisories with the expected ones. Each kind counts once, however often it is given.
 pub fn match_advisories(given: &[Advisory], truths: &[AdvisoryKind]) -> Advised {
     let mut given: Vec<AdvisoryKind> = given.iter().map(|advisory| advisory.kind).collect();
     given.sort_unstable();

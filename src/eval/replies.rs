@@ -1,6 +1,6 @@
-//! Numbered prompts for somebody else to answer, and the replies: from a folder of answers where it
-//! has them, else those that are stored with the case. An answer that can't be read is reported with
-//! its file's name. Must not let a prompt, its number or a path in it tell which case it is.
+//! Numbered prompts for somebody else to answer, and the replies: from a folder of answers if it
+//! has them, else those stored with the case. An answer that can't be read is reported with its
+//! file name. A prompt, its number or a path in it must not reveal which case it is.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,28 +23,28 @@ use crate::readers::{Answer, Prompt, Prompts, ReaderOutcome};
 pub struct Replies {
     /// Where they are: `001.first.json`, `001.second.json` and so on.
     pub folder: PathBuf,
-    /// Which number stands for which case.
+    /// Which number belongs to which case.
     pub key: Key,
 }
 
-/// What a reader said of a case.
+/// A reader's reply to a case.
 #[derive(Debug, Clone, Default)]
 pub struct Reply<T> {
     pub words: T,
-    /// What is wrong with the file that is there.
+    /// What is wrong with the file, if it exists.
     pub fault: Option<String>,
-    /// Whether it was read from the folder, and not from the case.
+    /// Whether it was read from the folder rather than the case.
     pub is_new: bool,
 }
 
-/// The first reader's reply, with the paths of the layout; `None` where there is none.
+/// The first reader's reply, with the paths of the layout; `None` if there is none.
 pub type FirstReply = Reply<Option<Answer>>;
 
 /// The second reader's reply, as it is stored.
 pub type SecondReply = Reply<Vec<StoredVerdict>>;
 
 impl Replies {
-    /// The answer of one reader to a case; `None` where the folder has no such file.
+    /// Returns the answer of one reader to a case; `None` if the folder has no such file.
     fn answer(&self, case: &Case, reader: &str, laid_out: &LaidOut) -> Option<FirstReply> {
         let name = format!("{}.{reader}.json", self.key.number(case)?);
         let faulty = |why: String| Reply { words: None, fault: Some(format!("{name}: {why}")), is_new: true };
@@ -63,7 +63,7 @@ impl Replies {
     }
 }
 
-/// The first reader's answer to a case.
+/// Returns the first reader's answer to a case.
 pub fn first(case: &Case, replies: Option<&Replies>, laid_out: &LaidOut) -> Result<FirstReply, EvalError> {
     if let Some(reply) = replies.and_then(|replies| replies.answer(case, "first", laid_out)) {
         return Ok(reply);
@@ -72,14 +72,14 @@ pub fn first(case: &Case, replies: Option<&Replies>, laid_out: &LaidOut) -> Resu
     Ok(Reply { words: file.map(|file| file.answer), ..Reply::default() })
 }
 
-/// The false findings that somebody wrote for a clean case.
+/// Returns the false findings that somebody wrote for a clean case.
 pub fn sloppy(case: &Case, laid_out: &LaidOut) -> Result<Option<Answer>, EvalError> {
     let file: Option<AnswerFile> = stored::read(case, stored::SLOPPY, laid_out)?;
     Ok(file.map(|file| file.answer))
 }
 
-/// What the second reader is asked about in all: what would hold after the recorded answer and, in a
-/// clean case, after the sloppy and the lying one.
+/// Returns everything the second reader is asked about: what would block after the recorded answer
+/// and, in a clean case, after the sloppy and the lying one.
 pub fn asked_of_second(
     case: &Case,
     replies: Option<&Replies>,
@@ -95,7 +95,7 @@ pub fn asked_of_second(
     Ok(checked::asked_of_second(&answers, prepared, shown, laid_out))
 }
 
-/// The second reader's words on a case.
+/// Returns the second reader's verdicts on a case.
 pub fn second(
     case: &Case,
     replies: Option<&Replies>,
@@ -112,7 +112,7 @@ pub fn second(
     Ok(Reply { words, fault: reply.fault, is_new: true })
 }
 
-/// Writes the new answers of a case into its folder, with the name of who gave them.
+/// Writes the new answers of a case into its folder, with the name of their author.
 pub fn record(
     case: &Case,
     by: &str,
@@ -138,15 +138,15 @@ pub fn open(folder: &Path, key: &Path) -> Result<Replies, EvalError> {
     Ok(Replies { folder: folder.to_path_buf(), key: Key::read(key)? })
 }
 
-/// Which number stands for which case.
+/// Which number belongs to which case.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Key(BTreeMap<String, String>);
 
 impl Key {
-    /// Numbers for these cases.
+    /// Assigns numbers to these cases.
     pub fn new(cases: &[Case]) -> Self {
         let mut names: Vec<&String> = cases.iter().map(|case| &case.name).collect();
-        names.sort_by_cached_key(|name| ContentId::of(name));
+        names.sort_by_cached_key(|name| ContentId::digest(name));
         let numbered = names.into_iter().enumerate();
         Self(numbered.map(|(at, name)| (format!("{:03}", at + 1), name.clone())).collect())
     }
@@ -166,9 +166,9 @@ impl Key {
     }
 }
 
-/// The word that fences data in the prompts of a number: the same whenever they are written.
+/// Returns the word that fences data in the prompts of a number, which is always the same.
 pub fn fence(number: &str) -> String {
-    format!("DATA-{}", &ContentId::of(number)[..16])
+    format!("DATA-{}", &ContentId::digest(number)[..16])
 }
 
 /// Which prompts to write, and where.
@@ -176,7 +176,7 @@ pub fn fence(number: &str) -> String {
 pub struct WantedPrompts<'a> {
     pub out: &'a Path,
     pub key: &'a Key,
-    /// The second reader's prompts, and not the first's.
+    /// Whether to write the second reader's prompts instead of the first's.
     pub second: bool,
     /// Answers to the first reader's prompts that are not stored yet.
     pub replies: Option<&'a Replies>,
@@ -224,7 +224,7 @@ impl WantedPrompts<'_> {
     }
 }
 
-/// Returns the whole prompt, if nothing in it tells which case it is.
+/// Returns the whole prompt, if nothing in it reveals which case it is.
 fn neutral_text(case: &Case, prompt: &Prompt, laid_out: &LaidOut) -> Result<String, EvalError> {
     let text = laid_out.neutral(&prompt.whole()) + "\n";
     if text.contains(&case.name) || laid_out.sandbox.is_named_in(&text) {

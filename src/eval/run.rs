@@ -1,9 +1,7 @@
-//! Takes a case, lays it out, audits it as `punchlist audit` would with the readers that are wanted,
-//! and holds the result against the truth. Must not read the person's settings but for whom to ask,
-//! and only where somebody is asked.
+//! Runs a case: lays it out, audits it as `punchlist audit` would with the chosen readers, and
+//! compares the result with the truth. Must not read the person's settings, except for whom to ask
+//! if somebody is asked.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -15,40 +13,40 @@ use super::lying;
 use super::matching::{Advised, match_advisories, truths_of};
 use super::replies::{self, FirstReply, Replies, Reply};
 use super::stored::{FindingKey, RecordedSecond};
-use crate::child;
 use crate::config::{Allowed, Config};
 use crate::decision::{Action, Cause};
 use crate::env::Env;
 use crate::finding::{Finding, Status};
+use crate::parallel;
 use crate::past_sessions::audit::{Audited, Prepared, Request, prepare};
 use crate::readers::prompt::SharedPrompt;
 use crate::readers::{Answer, Budget, Prompts, Proposal, Readers, RecordedReply, SealedClient, Second};
 use crate::state::StateFolder;
 
-/// Who the first reader is.
+/// The first reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReaderChoice {
-    /// Nobody: what the disk proves by itself
+    /// No reader: what the disk proves by itself
     None,
-    /// The answers that are stored with the cases
+    /// The answers stored with the cases
     Recorded,
-    /// Plausible false findings that are stored with the clean cases
+    /// Plausible false findings stored with the clean cases
     Sloppy,
     /// Made-up findings, in the clean cases
     Lying,
-    /// The client, really: it costs
+    /// The real client, which costs money
     Claude,
 }
 
-/// Who the second reader is.
+/// The second reader.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum SecondChoice {
-    /// The answers that are stored with the cases; with `--reader claude` the client
+    /// The answers stored with the cases; with `--reader claude` the client
     #[default]
     Recorded,
-    /// Nobody: what the checks let through holds
+    /// No reader: what passes the checks blocks
     Off,
 }
 
@@ -63,7 +61,7 @@ impl ReaderChoice {
         }
     }
 
-    /// Whether all its findings are false: then only clean cases are run.
+    /// Returns whether all its findings are false, in which case only clean cases are run.
     pub fn is_false(self) -> bool {
         matches!(self, Self::Sloppy | Self::Lying)
     }
@@ -83,7 +81,7 @@ pub struct Asking<'a> {
 #[derive(Debug, Clone, Serialize)]
 pub struct MatchedFinding {
     pub finding: Finding,
-    /// The truths, by their number from 0, the one that it agrees with most first; none if it is false.
+    /// The truths, by their number from 0, best match first; empty if the finding is false.
     pub truths: Vec<usize>,
 }
 
@@ -92,7 +90,7 @@ pub struct MatchedFinding {
 pub struct TrueProposal {
     pub truth: usize,
     pub proposal: Proposal,
-    /// Whether it goes on to the second reader, or to the person as advice.
+    /// Whether it is passed on to the second reader, or to the person as advice.
     pub is_let_through: bool,
     pub check: String,
 }
@@ -102,7 +100,7 @@ pub struct TrueProposal {
 #[serde(rename_all = "kebab-case")]
 pub enum FalseOutcome {
     StoppedByChecks,
-    /// The first reader was not sure, and the second was not asked.
+    /// The first reader was unsure, and the second was not asked.
     Unsure,
     /// It is advice, and blocks nothing.
     Advice,
@@ -112,7 +110,7 @@ pub enum FalseOutcome {
     Holds,
 }
 
-/// A false finding that a sloppy or lying reader reports.
+/// A false finding by a sloppy or lying reader.
 #[derive(Debug, Clone, Serialize)]
 pub struct FalseFinding {
     pub kind: &'static str,
@@ -127,7 +125,7 @@ pub struct CaseResult {
     pub name: String,
     pub part: Part,
     pub kind: Kind,
-    /// What there is to be found.
+    /// What there is to find.
     pub truths: Vec<Truth>,
     pub findings: Vec<MatchedFinding>,
     pub advised: Advised,
@@ -140,23 +138,23 @@ pub struct CaseResult {
     /// Findings without a recorded answer of the second reader.
     pub not_recorded: Vec<String>,
     pub second_calls: usize,
-    /// Why the hook would not have asked anybody, if it would not.
+    /// Why the hook would not have asked anybody, if so.
     pub passed_over: Option<&'static str>,
     /// What the hook would have decided.
     pub decision: Action,
     pub cause: Cause,
     pub reader_faults: Vec<String>,
-    /// How long it took, the laying out aside.
+    /// How long it took, not counting the layout.
     pub millis: u128,
 }
 
 impl CaseResult {
-    /// Whether there is nothing to be found in it.
+    /// Returns whether there is nothing to find in it.
     pub fn is_clean(&self) -> bool {
         self.truths.is_empty()
     }
 
-    /// The firmest of the findings that speak of a truth; of those, one of its own category first.
+    /// Returns the firmest finding that matches a truth, preferring one of its own category.
     pub fn found(&self, truth: usize) -> Option<&Finding> {
         let of_truth = self.findings.iter().filter(|matched| matched.truths.contains(&truth));
         let rank = |finding: &Finding| {
@@ -167,62 +165,22 @@ impl CaseResult {
     }
 }
 
-/// Runs something for every case, on so many threads, and gives what it came to in the order of the
-/// cases. `done` is told of every case that has ended.
-pub fn for_each<C: Sync, T: Send>(
-    cases: &[C],
-    threads: usize,
-    done: &(dyn Fn() + Sync),
-    each: impl Fn(&C) -> Result<T, EvalError> + Sync,
-) -> Result<Vec<T>, EvalError> {
-    let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    child::watch_interrupts();
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some((at, case)) = {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    cases.get(at).map(|case| (at, case))
-                } {
-                    if child::interrupted().is_some() {
-                        break;
-                    }
-                    let result = each(case);
-                    results.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
-                    done();
-                }
-            });
-        }
-    });
-    if child::interrupted().is_some() {
-        return Err(EvalError::Interrupted);
-    }
-    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    results.sort_by_key(|(at, _)| *at);
-    results.into_iter().map(|(_, result)| result).collect()
-}
-
-/// As many threads as there are cores.
-pub fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
-}
-
-/// Runs every case that the reader has something to say of; a client is asked by one at a time.
+/// Runs every case that the reader has an answer for; the client is asked about one at a time.
 pub fn run_all(
     cases: &[Case],
     asking: Asking<'_>,
     env: &Env,
     done: &(dyn Fn() + Sync),
 ) -> Result<Vec<CaseResult>, EvalError> {
-    let threads = if asking.reader == ReaderChoice::Claude { 1 } else { cores() };
+    let threads = if asking.reader == ReaderChoice::Claude { 1 } else { parallel::cores() };
     let wanted: Vec<Case> =
         cases.iter().filter(|case| case.is_clean() || !asking.reader.is_false()).cloned().collect();
-    for_each(&wanted, threads, done, |case| run(case, asking, env))
+    parallel::map(&wanted, threads, done, |case| run(case, asking, env))
 }
 
-/// A case that is laid out, ready to be judged.
+/// A case that is laid out and ready to be judged.
 pub fn prepared(case: &Case, laid_out: &LaidOut, prompts: Prompts) -> Result<Prepared, EvalError> {
-    // The cases say what is right under the built-in settings.
+    // The cases record what is right under the built-in settings.
     let config = Config::default();
     let own_env = laid_out.env();
     let request = Request {
@@ -242,7 +200,7 @@ pub fn run(case: &Case, asking: Asking<'_>, env: &Env) -> Result<CaseResult, Eva
     let prompts = if asking.reader == ReaderChoice::Claude { own_prompts(env) } else { Prompts::default() };
     let prepared = prepared(case, &laid_out, prompts)?;
     let mut result = match asking.reader {
-        // The hook would have asked nobody.
+        // The hook would not have asked anybody.
         _ if prepared.passed_over.is_some() => by_disk_alone(case, &laid_out, prepared),
         ReaderChoice::None => by_disk_alone(case, &laid_out, prepared),
         ReaderChoice::Claude => {
@@ -292,7 +250,7 @@ fn ask_client(
     prepared.ask(readers, &config.model).map_err(|why| case.error(&why))
 }
 
-/// Nobody is waited for: what was recorded is there at once.
+/// Nothing waits this long: recorded answers are available at once.
 const RECORDED_TIME: Duration = Duration::from_secs(3_600);
 
 fn ask_recorded(
@@ -339,10 +297,10 @@ fn ask_recorded(
     })
 }
 
-/// A kind of falsehood, and a finding of that kind after the checks.
+/// A kind of false finding, and one of that kind after the checks.
 type Falsehood = (&'static str, Checked);
 
-/// Returns what the first reader says and, for a sloppy or lying one, each of its false findings by
+/// Returns the first reader's answer and, for a sloppy or lying one, each of its false findings by
 /// itself.
 fn first_answer(
     case: &Case,
@@ -368,7 +326,7 @@ fn first_answer(
     Ok((Reply { words: answer, ..Reply::default() }, checked))
 }
 
-/// The true ones among what the first reader says, each checked by itself.
+/// Returns the true findings of the first reader's answer, each checked by itself.
 fn true_proposals(
     case: &Case,
     answer: &Answer,
@@ -391,8 +349,8 @@ fn false_finding(
     audited: &Audited,
     laid_out: &LaidOut,
 ) -> FalseFinding {
-    let key = FindingKey::of(&checked.finding, laid_out);
-    let judged = audited.findings.iter().find(|finding| FindingKey::of(finding, laid_out) == key);
+    let key = FindingKey::for_finding(&checked.finding, laid_out);
+    let judged = audited.findings.iter().find(|finding| FindingKey::for_finding(finding, laid_out) == key);
     let outcome = match (checked.outcome, judged) {
         (CheckOutcome::Stopped, _) => FalseOutcome::StoppedByChecks,
         (CheckOutcome::Advice, _) => FalseOutcome::Advice,
@@ -400,7 +358,7 @@ fn false_finding(
         (_, Some(finding)) if finding.second.is_some() => FalseOutcome::StoppedBySecond,
         (CheckOutcome::Unsure, _) => FalseOutcome::Unsure,
         (CheckOutcome::Through, Some(_)) => FalseOutcome::NotRecorded,
-        // It says what a fact says, under the fact's name.
+        // It repeats a fact, which is reported instead.
         (CheckOutcome::Through, None) => FalseOutcome::Holds,
     };
     FalseFinding { kind, finding: placeless(&checked.finding, laid_out), outcome }
@@ -437,7 +395,7 @@ fn result_of(case: &Case, laid_out: &LaidOut, audited: &Audited) -> CaseResult {
     }
 }
 
-/// A finding without the paths of the temporary folder.
+/// Returns a finding without the paths of the temporary folder.
 fn placeless(finding: &Finding, laid_out: &LaidOut) -> Finding {
     let text = |text: &String| laid_out.sandbox.unplaced(text);
     Finding {

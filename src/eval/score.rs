@@ -1,4 +1,4 @@
-//! Counts the results of cases, and says which goals they miss. Pure.
+//! Counts the results of cases, and reports which goals they miss. Pure.
 
 use std::collections::BTreeMap;
 
@@ -13,18 +13,18 @@ use crate::finding::{Category, Status};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Count {
     pub truths: usize,
-    /// Found: a confirmed finding speaks of it.
+    /// Found: a confirmed finding matches it.
     pub found: usize,
-    /// Of those, found under another category only.
+    /// How many of those were found only under another category.
     pub found_elsewhere: usize,
-    /// Shown as not verified, and not found.
+    /// Shown as unverified, but not found.
     pub shown: usize,
     /// Confirmed findings that are not true.
     pub false_confirmed: usize,
 }
 
 impl Count {
-    /// How many are neither found nor shown.
+    /// Returns how many are neither found nor shown.
     pub fn missed(&self) -> usize {
         self.truths - self.found - self.shown
     }
@@ -38,13 +38,13 @@ impl Count {
     }
 }
 
-/// A share; `None` of nothing.
+/// Returns a share; `None` if there is nothing to share.
 #[expect(clippy::cast_precision_loss, reason = "nobody has so many cases")]
 pub fn share(part: usize, whole: usize) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// A number of things, and how many of them are as they should be.
+/// A number of things, and how many of them are right.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Part {
     pub part: usize,
@@ -66,7 +66,7 @@ impl Part {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct FalseOutcomes {
     pub stopped_by_checks: usize,
-    /// The first reader was not sure, and the second was not asked.
+    /// The first reader was unsure, and the second was not asked.
     pub unsure: usize,
     pub advice: usize,
     pub stopped_by_second: usize,
@@ -105,11 +105,11 @@ pub struct Score {
     pub clean_held: Part,
     pub drifting_held: Part,
     pub categories: BTreeMap<&'static str, Count>,
-    /// A that disk and session alone prove: those that were found.
+    /// How many findings of A that disk and session alone prove were found.
     pub provable: Part,
     /// Advisories: found, missed, wrong.
     pub advisories: (usize, usize, usize),
-    /// True findings of the first reader's answers: those that the checks let through.
+    /// How many true findings of the first reader's answers the checks let through.
     pub let_through: Part,
     /// False findings by kind.
     #[serde(rename = "told")]
@@ -121,15 +121,15 @@ pub struct Score {
     pub second_calls: usize,
     /// Cases without an answer of the first reader.
     pub no_reply: usize,
-    /// Findings without a word of the second.
+    /// Findings without a verdict of the second reader.
     pub not_recorded: usize,
-    /// Cases at which the hook would have asked nobody.
+    /// Cases in which the hook would not have asked anybody.
     pub passed_over: usize,
     pub reader_faults: usize,
 }
 
 impl Score {
-    pub fn of<'a>(results: impl IntoIterator<Item = &'a CaseResult>) -> Self {
+    pub fn from_results<'a>(results: impl IntoIterator<Item = &'a CaseResult>) -> Self {
         let mut score = Self::default();
         for category in Category::ALL {
             score.categories.insert(category.name(), Count::default());
@@ -187,7 +187,7 @@ impl Score {
     }
 }
 
-/// What one truth adds to the count.
+/// Returns what one truth adds to the count.
 fn count_of(result: &CaseResult, at: usize, truth: &Truth) -> Count {
     let mut count = Count { truths: 1, ..Count::default() };
     match result.found(at) {
@@ -201,14 +201,14 @@ fn count_of(result: &CaseResult, at: usize, truth: &Truth) -> Count {
     count
 }
 
-/// Of the drifting cases, how many have to be held with the recorded answers, in each part.
+/// The share of drifting cases that have to be blocked with the recorded answers, in each part.
 pub const DRIFTING_HELD: f64 = 0.95;
-/// Of the true findings of the recorded answers, how many the checks have to let through.
+/// The share of true findings in the recorded answers that the checks have to let through.
 pub const LET_THROUGH: f64 = 0.97;
-/// Of all that is claimed and not so, how much has to be found with no reader at all.
+/// The share of false claims that has to be found without any reader.
 pub const A_WITHOUT_READER: f64 = 0.2;
 
-/// The goals that are missed, each in a sentence. `parts` are the scores of each part, by its name.
+/// Returns the missed goals, one sentence each. `parts` are the scores of each part, by its name.
 pub fn missed_goals(parts: &[(&str, Score)], all: &Score, asking: Asking<'_>) -> Vec<String> {
     let mut missed = Vec::new();
     let mut want = |holds: bool, said: String| {
@@ -280,7 +280,8 @@ mod tests {
         Truth { category, path: None, step: None, quote: None, why: String::new(), proof }
     }
 
-    /// A case with these truths and these findings, held if one of them is confirmed.
+    /// Returns the result of a case with these truths and findings, blocked if one of them is
+    /// confirmed.
     fn result(truths: &[Category], findings: &[(Finding, &[usize])]) -> CaseResult {
         let held = findings.iter().any(|(finding, _)| finding.status == Status::Confirmed);
         let matched = |(finding, truths): &(Finding, &[usize])| MatchedFinding {
@@ -321,7 +322,7 @@ mod tests {
                 (finding(Category::Ask, Confirmed), &[3, 0]),
             ],
         );
-        let score = Score::of([&drift]);
+        let score = Score::from_results([&drift]);
         let a = Count { truths: 2, found: 1, shown: 1, false_confirmed: 1, ..Count::default() };
         assert_eq!(score.category(Category::A), a);
         assert_eq!(score.category(Category::B).missed(), 1);
@@ -336,7 +337,7 @@ mod tests {
         let held = result(&[], &[(finding(Category::A, Confirmed), &[])]);
         let asked = CaseResult { second_calls: 1, ..result(&[], &[(finding(Category::D, Refuted), &[])]) };
         let drift = CaseResult { second_calls: 1, ..result(&[Category::A], &[]) };
-        let score = Score::of([&held, &asked, &drift]);
+        let score = Score::from_results([&held, &asked, &drift]);
         assert_eq!((score.clean_held, score.all().false_confirmed), (Part { part: 1, of: 2 }, 1));
         assert_eq!((score.second_calls_at_clean, score.second_calls), (1, 2));
     }
@@ -366,7 +367,7 @@ mod tests {
             },
             ..result(&[Category::Ask], &[])
         };
-        let score = Score::of([&result]);
+        let score = Score::from_results([&result]);
         let outcomes =
             FalseOutcomes { hold: 1, stopped_by_second: 1, stopped_by_checks: 1, ..FalseOutcomes::default() };
         assert_eq!((score.all_false_findings, outcomes.total()), (outcomes, 3));
@@ -376,7 +377,7 @@ mod tests {
     }
 
     fn missed_by(results: &[CaseResult], reader: ReaderChoice) -> Vec<String> {
-        let score = Score::of(results);
+        let score = Score::from_results(results);
         let asking = Asking { reader, second: SecondChoice::Recorded, replies: None, record: None };
         missed_goals(&[("tuning", score.clone())], &score, asking)
     }

@@ -1,6 +1,6 @@
-//! What readers said of a case, as it stands in its folder (`first.json`, `sloppy.json`,
-//! `second.json`), and a second reader that answers from it. Must not accept a file that does not
-//! fit, since an answer that is misread measures nothing, and must not make an answer up.
+//! Readers' answers to a case, as stored in its folder (`first.json`, `sloppy.json`,
+//! `second.json`), and a second reader that answers from them. Must not accept a file that does not
+//! fit, since a misread answer measures nothing, or make up an answer.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ use crate::text::normalise::normalised;
 pub const FIRST: &str = "first.json";
 /// Two false findings, for a clean case.
 pub const SLOPPY: &str = "sloppy.json";
-/// The second reader's word on findings.
+/// The second reader's verdicts on findings.
 pub const SECOND: &str = "second.json";
 
 /// `first.json` and `sloppy.json`
@@ -39,7 +39,8 @@ pub struct SecondFile {
     pub verdicts: Vec<StoredVerdict>,
 }
 
-/// The second reader's word on a finding, which is known again by its category, kind, claim and path.
+/// The second reader's verdict on a finding, which is identified by its category, kind, claim and
+/// path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StoredVerdict {
@@ -48,13 +49,13 @@ pub struct StoredVerdict {
     pub claim: String,
     /// Empty for none.
     pub path: String,
-    /// What was said against the session.
+    /// The reason given against the session.
     pub why_given: String,
     pub uphold: bool,
     pub why: String,
 }
 
-/// By what a finding is known again, wherever its case is laid out.
+/// Identifies a finding, wherever its case is laid out.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FindingKey {
     category: Category,
@@ -64,13 +65,14 @@ pub struct FindingKey {
 }
 
 impl FindingKey {
-    /// The key of these, none of which has a path of the temporary layout in it.
+    /// Returns the key for these values, which must not have a path of the temporary layout in
+    /// them.
     pub fn new(category: Category, kind: Kind, claim: &str, path: &str) -> Self {
         Self { category, kind, claim: normalised(claim), path: path.trim().to_owned() }
     }
 
-    /// The key of a finding, in the layout in which it was found.
-    pub fn of(finding: &Finding, laid_out: &LaidOut) -> Self {
+    /// Returns the key of a finding in its layout.
+    pub fn for_finding(finding: &Finding, laid_out: &LaidOut) -> Self {
         let path = finding.path.as_deref().unwrap_or_default();
         let (claim, path) = (laid_out.sandbox.unplaced(&finding.claim), laid_out.sandbox.unplaced(path));
         Self::new(finding.category, finding.kind, &claim, &path)
@@ -78,13 +80,13 @@ impl FindingKey {
 }
 
 impl StoredVerdict {
-    /// The key of the finding that it speaks of.
+    /// Returns the key of the finding that this verdict is about.
     pub fn key(&self) -> FindingKey {
         FindingKey::new(self.category, self.kind, &self.claim, &self.path)
     }
 }
 
-/// Reads a file of a case with the paths of its layout filled in; `None` where there is none.
+/// Reads a file of a case with the paths of its layout filled in; `None` if there is none.
 pub fn read<T: DeserializeOwned>(
     case: &Case,
     name: &str,
@@ -93,7 +95,8 @@ pub fn read<T: DeserializeOwned>(
     parse(&case.folder.join(name), |text| laid_out.sandbox.placed_in_json(text))
 }
 
-/// Reads the second reader's words as they stand: their paths are compared without those of a layout.
+/// Reads the second reader's verdicts as stored: their paths are compared without those of a
+/// layout.
 pub fn read_second(case: &Case) -> Result<Option<SecondFile>, EvalError> {
     parse(&case.folder.join(SECOND), str::to_owned)
 }
@@ -107,26 +110,26 @@ fn parse<T: DeserializeOwned>(path: &Path, placed: impl Fn(&str) -> String) -> R
     serde_json::from_str(&placed(&text)).map(Some).map_err(|why| EvalError::file(path, &why))
 }
 
-/// Writes a file of a case, with the paths of its layout taken out.
+/// Writes a file of a case, without the paths of its layout.
 pub fn write<T: Serialize>(case: &Case, name: &str, file: &T, laid_out: &LaidOut) -> Result<(), EvalError> {
     let path = case.folder.join(name);
     let json = serde_json::to_string_pretty(file).map_err(|why| EvalError::file(&path, &why))?;
     fs::write(&path, laid_out.sandbox.unplaced(&json) + "\n").map_err(|why| EvalError::file(&path, &why))
 }
 
-/// A second reader that gives the stored word on each finding of its prompt. What nothing is
-/// stored of is left out of the answer, and counted.
+/// A second reader that gives the stored verdict on each finding of its prompt. Findings without
+/// one are left out of the answer, and counted.
 #[derive(Debug)]
 pub struct RecordedSecond<'a> {
     verdicts: &'a [StoredVerdict],
     laid_out: &'a LaidOut,
     /// How often it was asked.
     pub calls: usize,
-    /// The findings that it was asked about and has no word on.
+    /// The findings that it was asked about and has no verdict on.
     pub not_recorded: Vec<String>,
 }
 
-/// A finding as it stands in the prompt; what else is said of it does not matter here.
+/// A finding as the prompt lists it; its other fields don't matter here.
 #[derive(Debug, Deserialize)]
 struct Listed {
     number: usize,
@@ -175,8 +178,8 @@ impl Reader for RecordedSecond<'_> {
     }
 }
 
-/// The findings of a prompt: one JSON object a line, between the last marks of that name. What
-/// stands before them is data, and may hold marks of its own.
+/// Returns the findings of a prompt: one JSON object per line, between the last marks of that name.
+/// Everything before them is data, and may contain such marks.
 fn listed_in(text: &str) -> Result<Vec<Listed>, String> {
     let lines: Vec<&str> = text.lines().collect();
     let fence_of = |line: &&str| line.strip_prefix("<<")?.strip_suffix(" end findings>>").map(str::to_owned);
@@ -189,7 +192,8 @@ fn listed_in(text: &str) -> Result<Vec<Listed>, String> {
     parsed.collect::<Result<_, _>>().map_err(|error| format!("the prompt's list of findings: {error}"))
 }
 
-/// The words of a numbered answer as they are stored: one for each finding of the list that it speaks of.
+/// Returns the verdicts of a numbered answer in the stored form: one for each listed finding that
+/// it covers.
 pub fn to_stored(answer: &Answer, asked: &[Finding], laid_out: &LaidOut) -> Vec<StoredVerdict> {
     let spoken = asked.iter().enumerate().filter_map(|(at, finding)| {
         let said = answer.verdicts.iter().find(|verdict| verdict.number == at + 1)?;

@@ -8,17 +8,18 @@ use super::score::{self, Count, FalseOutcomes, Score};
 use crate::finding::{AdvisoryKind, Finding, Status};
 use crate::text::counted;
 
-/// Everything: a table for each part and for all, then what was missed and what is not true.
+/// Returns the full report: a table for each part and for all, then what was missed and what is
+/// wrong.
 pub fn report(results: &[CaseResult], reader: ReaderChoice, verbose: bool) -> String {
     let mut text = String::new();
     let of = |part: Part| results.iter().filter(|result| result.part == part).collect::<Vec<_>>();
     let present = [Part::Tuning, Part::HeldOut].map(|part| (part.name(), of(part)));
     let present: Vec<_> = present.into_iter().filter(|(_, results)| !results.is_empty()).collect();
     for (name, results) in &present {
-        table(&mut text, name, reader, &Score::of(results.iter().copied()));
+        table(&mut text, name, reader, &Score::from_results(results.iter().copied()));
     }
     if present.len() > 1 {
-        table(&mut text, "all", reader, &Score::of(results));
+        table(&mut text, "all", reader, &Score::from_results(results));
     }
     lists(&mut text, results, verbose);
     text
@@ -155,7 +156,7 @@ fn lists(text: &mut String, results: &[CaseResult], verbose: bool) {
     list("Answers that can't be read", results.iter().flat_map(|r| named(r, &r.reader_faults)).collect());
 }
 
-/// Truths that nothing shown speaks of.
+/// Returns the truths that no shown finding matches.
 fn missed(result: &CaseResult) -> Vec<String> {
     let missed = result.truths.iter().enumerate().filter_map(|(at, truth)| {
         let note = match result.found(at) {
@@ -172,14 +173,14 @@ fn missed(result: &CaseResult) -> Vec<String> {
     missed.collect()
 }
 
-/// Truths that are shown, and would not hold a stop.
+/// Returns the truths that are shown, but would not block a stop.
 fn only_shown(result: &CaseResult, verbose: bool) -> Vec<String> {
     let shown = (0..result.truths.len()).filter_map(|truth| result.found(truth));
     let shown = shown.filter(|finding| finding.status == Status::CannotVerify);
     shown.map(|finding| line(result, finding, verbose)).collect()
 }
 
-/// Confirmed findings that are not true.
+/// Returns the confirmed findings that are not true.
 fn wrong(result: &CaseResult, verbose: bool) -> Vec<String> {
     let is_wrong =
         |matched: &&MatchedFinding| matched.truths.is_empty() && matched.finding.status == Status::Confirmed;
@@ -187,7 +188,7 @@ fn wrong(result: &CaseResult, verbose: bool) -> Vec<String> {
     wrong.map(|matched| line(result, &matched.finding, verbose)).collect()
 }
 
-/// False findings of a sloppy or lying reader that would block.
+/// Returns the false findings of a sloppy or lying reader that would block.
 fn holding(result: &CaseResult, verbose: bool) -> Vec<String> {
     let holding = result.false_findings.iter().filter(|one| one.outcome == FalseOutcome::Holds);
     holding.map(|one| format!("{} ({})", line(result, &one.finding, verbose), one.kind)).collect()

@@ -1,5 +1,5 @@
-//! Cuts text to the room that it has in the prompt. Must not cut without a mark that says how much is
-//! missing. The mark's words are part of the recorded prompts.
+//! Cuts text to the room that it has in the prompt. Must not cut without a mark that says how much
+//! is missing. The mark's wording is part of the recorded prompts.
 
 use crate::text::ends;
 
@@ -13,7 +13,7 @@ pub struct Cut {
 }
 
 const MARK_ROOM: usize = 60;
-/// With less room than this, a part of an entry says nothing.
+/// With less room than this, a part of an entry is meaningless.
 const LEAST_OF_ENTRY: usize = 3 * MARK_ROOM;
 
 /// Returns the start of a text, in whole lines unless that would lose most of it.
@@ -25,7 +25,7 @@ pub fn start_within(text: &str, room: usize) -> Cut {
     })
 }
 
-/// Returns the end of a text: what happened last is worth more.
+/// Returns the end of a text: what happened last matters more.
 pub fn end_within(text: &str, room: usize) -> Cut {
     within(text, room, |room| {
         let (_, end) = ends(text, 0, room);
@@ -45,7 +45,7 @@ pub fn both_ends_within(text: &str, room: usize) -> Cut {
     })
 }
 
-/// The text up to `end`, or up to the last line end before that in its second half.
+/// Returns the text up to `end`, or up to the last line end before it in its second half.
 fn to_line_end(text: &str, end: usize) -> &str {
     let line_end = text[..end].rfind('\n').map(|at| at + 1).filter(|at| *at > end / 2);
     &text[..line_end.unwrap_or(end)]
@@ -59,8 +59,8 @@ fn within(text: &str, room: usize, cut: impl FnOnce(usize) -> (String, usize)) -
     Cut { text, missing }
 }
 
-/// Returns the newest of some entries, as many as have room, in their order; of the first that has
-/// none its end, if that is worth it. `entries` are oldest first.
+/// Returns the newest of some entries, as many as fit, in their order, and the end of the first
+/// that does not fit, if that is worth it. `entries` are oldest first.
 pub fn newest_within(entries: &[String], room: usize) -> String {
     let mut from = entries.len();
     let mut bytes = 0;
@@ -121,7 +121,7 @@ mod tests {
         let newest = newest_within(&["old".into(), "x".repeat(500)], 200);
         let marks = "[… cut: the first 1 of 2 are not shown …]\n[… cut: the first ";
         assert!(newest.starts_with(marks), "{newest}");
-        // An old and long entry is not dropped where there is room for much of it.
+        // An old and long entry is not dropped if there is room for much of it.
         let spec = format!("1. {}the last word\n", "much ".repeat(900));
         let newest = newest_within(&[spec, "2. go on\n".into(), "3. go on\n".into()], 2_000);
         assert!(newest.ends_with("much the last word\n2. go on\n3. go on"), "{newest}");

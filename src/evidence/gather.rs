@@ -1,6 +1,6 @@
-//! Takes a session, its plan and the workspace, returns the [`Evidence`]: every file that changed by
+//! Gathers the [`Evidence`] of a session, its plan and the workspace: every file that changed by
 //! whatever means, and every path that plan, asks, tasks or final message name, with what the disk
-//! shows. Must not show more than there is room for, nor leave anything out without saying so.
+//! shows. Must not show more than fits, or leave anything out without saying so.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -23,17 +23,17 @@ use crate::workspace::file_cache::FileSummary;
 use crate::workspace::git::Change;
 use crate::workspace::{Body, Place, READ_CAP, TOO_LARGE};
 
-/// Up to this size a changed file is shown whole beside its diff: what did not change may be what was
-/// promised.
+/// Up to this size a changed file is shown whole beside its diff: the unchanged part may be what
+/// was promised.
 pub const SMALL: usize = 2_500;
 /// How much is shown of a changed file: whole, or as a diff.
 pub const MAX_OF_CHANGED: usize = 4_000;
-/// How much is shown of one that a step, the final message or a task names as well.
+/// How much is shown of a changed file that a step, the final message or a task names as well.
 pub const MAX_OF_CLAIMED: usize = 7_000;
-/// How much is shown of one that nobody names and no edit tool touched: a merge or a generator
-/// changed it.
+/// How much is shown of a changed file that nobody names and no edit tool touched: it was changed
+/// by a merge or a generator.
 pub const MAX_OF_OTHER: usize = 1_500;
-/// Up to this size an unchanged file is shown, where somebody names it.
+/// Up to this size an unchanged file is shown, if somebody names it.
 pub const MAX_OF_UNCHANGED: usize = 1_500;
 /// With less room than this a file's content is left out: a few lines would mislead.
 pub const LEAST_SHOWN: usize = 400;
@@ -45,34 +45,31 @@ pub const MAX_OTHERS: usize = 120;
 
 /// A text that names more paths than this is a listing; the rest of it is left out.
 pub const MAX_IN_ONE_TEXT: usize = 60;
-/// How many paths are looked at that somebody names, and that nobody names but git lists as changed.
+/// How many named paths are looked at, and how many changed files that only git lists.
 pub const MAX_NAMED: usize = 1_500;
 pub const MAX_CHANGED: usize = 2_000;
-/// How many bytes of files are read. What is beyond that has no room in any prompt.
+/// How many bytes of files are read. More would not fit in any prompt.
 const MAX_READ: u64 = 48 << 20;
-/// How many of a plan's steps are noted for a file that they name.
+/// How many of the steps that name a file are recorded.
 const MAX_STEPS_OF_FILE: usize = 40;
 
-/// A path that somebody names: as it is written, by whom, and whether it is written as a path: in
-/// backticks, as a link, or with a folder and an ending. What is not may be no path at all.
+/// A path that somebody names: as it is written, by whom, and whether it is marked as a path: in
+/// backticks, as a link, or with a folder and an extension. Others may not be paths at all.
 type NamedPath = (String, NamedIn, bool);
 
-/// Returns the paths that are named, the plan's first.
+/// Returns the named paths, the plan's first.
 pub fn named_paths(session: &Session, plan: Option<&Plan>) -> Vec<NamedPath> {
     let in_text = |text: &str, by: NamedIn| {
         let paths = paths_named(text).into_iter().take(MAX_IN_ONE_TEXT);
-        paths.map(|found| (found.path, by, found.marked)).collect::<Vec<_>>()
+        paths.map(move |found| (found.path, by, found.marked))
     };
     let mut named = Vec::new();
     for step in plan.iter().flat_map(|plan| plan.promised()) {
         let by = NamedIn::Step(step.number);
-        let mut of_step = in_text(&step.text, by);
-        for path in step.paths {
-            if of_step.len() < MAX_IN_ONE_TEXT && !of_step.iter().any(|(known, ..)| *known == path) {
-                of_step.push((path, by, true));
-            }
-        }
-        named.extend(of_step);
+        let own = step.own_paths.iter().map(|found| (found.path.clone(), by, found.marked));
+        let is_other = |path: &&String| step.own_paths.iter().all(|own| own.path != **path);
+        let others = step.paths.iter().filter(is_other).map(|path| (path.clone(), by, true));
+        named.extend(own.chain(others).take(MAX_IN_ONE_TEXT));
     }
     named.extend(in_text(session.final_message.as_deref().unwrap_or_default(), NamedIn::Message));
     named.extend(session.todos.iter().flat_map(|todo| in_text(&todo.text, NamedIn::Task)));
@@ -88,14 +85,15 @@ struct Candidate {
     touches: Vec<TouchNote>,
     original: Original,
     named_in: Vec<NamedIn>,
-    /// Whether somebody writes it as a path: in backticks, as a link, or with a folder and an ending.
+    /// Whether somebody marks it as a path: in backticks, as a link, or with a folder and an
+    /// extension.
     is_marked: bool,
     last_touch: usize,
     by_git: Option<Change>,
 }
 
 impl Candidate {
-    /// Its path, relative to the workspace where it is inside, else as written.
+    /// Returns its path, relative to the workspace if it is inside, else as written.
     fn name(&self) -> &str {
         self.place.as_ref().map_or(&self.written, |place| &place.name)
     }
@@ -104,18 +102,19 @@ impl Candidate {
         self.touches.iter().any(|touch| touch.outcome == Outcome::Done)
     }
 
-    /// Whether a step, the final message or a task names it: what is claimed is shown first.
+    /// Returns whether a step, the final message or a task names it: what is claimed is shown
+    /// first.
     fn is_claimed(&self) -> bool {
         self.named_in.iter().any(|named| *named != NamedIn::Ask)
     }
 
-    /// Whether nobody names it and no edit tool touched it: it comes last.
+    /// Returns whether nobody names it and no edit tool touched it, so that it comes last.
     fn is_other(&self) -> bool {
         self.touches.is_empty() && self.named_in.is_empty()
     }
 
-    /// Whether it is worth an entry. A name that is on no disk, was never touched and is not written
-    /// as a path is most likely none.
+    /// Returns whether it is worth an entry. A name that does not exist, was never touched and is
+    /// not marked as a path is most likely not a path.
     fn is_worth_naming(&self) -> bool {
         let has_trace = !self.touches.is_empty() || self.by_git.is_some();
         match self.state {
@@ -125,7 +124,7 @@ impl Candidate {
         }
     }
 
-    /// Names come in the order of [`NamedIn`].
+    /// Names are added in the order of [`NamedIn`].
     fn add_name(&mut self, by: NamedIn, is_marked: bool) {
         self.is_marked |= is_marked;
         let is_step = matches!(by, NamedIn::Step(_));
@@ -154,15 +153,15 @@ impl Candidate {
     }
 }
 
-/// What the content of files may take, and what was judged before.
+/// How much room file contents have, and what was judged before.
 #[derive(Debug, Clone)]
 pub struct Scope {
     pub file_bytes: usize,
-    /// Up to where the session was judged before.
+    /// How much of the session was judged before.
     pub judged: Option<JudgedUntil>,
 }
 
-/// Puts the evidence together. Session and plan come masked. Files that have not changed since the
+/// Gathers the evidence. Session and plan are masked already. Files that have not changed since the
 /// last audit are taken from the cache.
 pub fn gather(
     session: Session,
@@ -178,7 +177,7 @@ pub fn gather(
     candidates.sort_by_key(|c| {
         (Reverse(c.is_claimed()), c.is_other(), c.named_in.first().copied(), Reverse(c.last_touch))
     });
-    // The others are last in this order.
+    // Those that nobody names are last in this order.
     let others = candidates.iter().filter(|candidate| candidate.is_other()).count();
     let unlisted = others.saturating_sub(MAX_OTHERS);
     candidates.truncate(candidates.len() - unlisted);
@@ -186,7 +185,7 @@ pub fn gather(
     let lines = candidates.iter().map(|candidate| candidate.written.len() + sections::FILE_HEADER);
     let (first, rest) = (lines.clone().take(sections::LEAST_LISTED), lines.skip(sections::LEAST_LISTED));
     let first: usize = first.sum();
-    // What is beyond has no line of its own.
+    // Files beyond this get no line of their own.
     let headers = (first + rest.sum::<usize>()).min(first.max(sections::lines_room(scope.file_bytes)));
     let mut viewer = Viewer {
         workspace,
@@ -218,7 +217,7 @@ impl Beyond {
     }
 }
 
-/// Looks for missing files elsewhere in the workspace; returns whether that ended before it was over.
+/// Looks for missing files elsewhere in the workspace; returns whether the search was cut short.
 fn find_elsewhere(candidates: &mut [Candidate], workspace: &Workspace) -> bool {
     let missing = candidates.iter().filter(|c| matches!(c.state, FileState::Missing { .. }));
     let missing: Vec<String> = missing.map(|candidate| candidate.name().to_owned()).collect();
@@ -256,7 +255,7 @@ fn candidates(
     if let Some(repository) = repository {
         let committed = repository.committed();
         for (path, change) in &repository.changed {
-            // A change from before the session that is not committed is not the session's.
+            // An uncommitted change from before the session is not the session's.
             let place = Place { path: workspace.root().join(path), name: path.clone() };
             let is_older = *change != Change::Deleted
                 && !committed.contains(path.as_str())
@@ -271,7 +270,9 @@ fn candidates(
             set.entry(path).by_git = Some(*change);
         }
     } else {
-        let (changed, is_all) = workspace.changed_since(started);
+        let since = started.and_then(|time| time.parse::<jiff::Timestamp>().ok());
+        let since = since.and_then(|since| u128::try_from(since.as_nanosecond()).ok());
+        let (changed, is_all) = since.map_or((Vec::new(), true), |since| workspace.changed_since(since));
         beyond.search |= !is_all;
         for (path, _) in changed {
             if set.all.len() >= most && !set.by_name.contains_key(&path) {
@@ -281,15 +282,15 @@ fn candidates(
             set.entry(&path).by_git.get_or_insert(Change::Modified);
         }
     }
-    // The plan is in a section of its own.
+    // The plan has its own section.
     let plan_path = plan.and_then(|plan| plan.path.as_ref());
     let plan_file = plan_path.and_then(|path| workspace.locate(path));
     set.all.retain(|candidate| plan_file.is_none() || candidate.place != plan_file);
     (set.all, beyond)
 }
 
-/// Candidates by their names. Most files are named more than once, and locating one takes several
-/// system calls.
+/// Candidates by name. Most files are named more than once, and locating one takes several system
+/// calls.
 struct CandidateSet<'a> {
     workspace: &'a Workspace,
     all: Vec<Candidate>,
@@ -323,7 +324,7 @@ impl CandidateSet<'_> {
     }
 }
 
-/// Asks git, once, what the changed files were before the session, where the transcript does not say.
+/// Asks git, once, for the original content of changed files if the transcript does not have it.
 fn fill_originals(candidates: &mut [Candidate], workspace: &Workspace, repository: Option<&Repository>) {
     let Some(base) = repository.and_then(|repository| repository.base.as_deref()) else { return };
     let is_unknown = |c: &&Candidate| {
@@ -361,7 +362,7 @@ struct Viewer<'a> {
     unread: u64,
 }
 
-/// What reading a file gave.
+/// The result of reading a file.
 enum View {
     Whole(FileSummary),
     /// The file is longer than what is read of it.
@@ -403,7 +404,8 @@ impl Viewer<'_> {
         }
     }
 
-    /// What happened to a file in the session: git and times tell, edit tools where those do not.
+    /// Returns what happened to a file in the session, by git and file times or, failing those,
+    /// edit tools.
     fn change(&self, candidate: &Candidate, view: &View) -> FileChange {
         let is_there = matches!(candidate.state, FileState::File { .. });
         let is_gone = matches!(candidate.state, FileState::Missing { .. });
@@ -440,7 +442,7 @@ impl Viewer<'_> {
             let is_same = matches!(&original, Original::Text(before) if before == text);
             let (shown, is_diff) = content(text, &original);
             let masked = mask(&shown);
-            let digest = ContentId::of(text);
+            let digest = ContentId::digest(text);
             FileSummary { digest, is_same, text: masked.text, is_diff, masked: masked.count }
         };
         let summary = self.cache.get_or_look(
@@ -461,7 +463,7 @@ impl Viewer<'_> {
         summary.map_or(other, View::Whole)
     }
 
-    /// As much of a file as there is room for, and how many secrets were masked in it.
+    /// Returns as much of a file as fits, and how many secrets were masked in it.
     fn shown(
         &mut self,
         candidate: &Candidate,
@@ -499,7 +501,7 @@ impl Viewer<'_> {
     }
 }
 
-/// An id of what a file is compared with.
+/// Returns an id of what a file is compared with.
 fn original_id(candidate: &Candidate, place: &Place) -> String {
     let mut id = ContentId::default();
     id.add(&place.name);
@@ -510,8 +512,8 @@ fn original_id(candidate: &Candidate, place: &Place) -> String {
     id.finish()
 }
 
-/// The content of a file as it may be shown, and whether that is a diff: of a small one all of it
-/// and its diff, of a larger one the diff, where that is known and shorter.
+/// Returns the content to show of a file, and whether that is a diff: all of a small file and its
+/// diff, and of a larger one the diff, if it is known and shorter.
 fn content<'a>(text: &'a str, original: &Original) -> (Cow<'a, str>, bool) {
     let Original::Text(before) = original else { return (Cow::Borrowed(text), false) };
     if before == text {

@@ -1,15 +1,16 @@
-//! Values in lines of the prompt: names, words and texts of several lines from the workspace, the session and git. Pure.
-//! Whatever a value holds, it must not pass for a line of ours, nor for another part of its own. Ordinary values are
-//! written as they are: their form is part of the recorded prompts.
+//! Values in lines of the prompt: names, words and multi-line texts from the workspace, the session
+//! and git. Pure. A value must never pass for one of our lines, or for another part of its own
+//! line. Ordinary values are written unchanged: their form is part of the recorded prompts.
 
 use std::borrow::Cow;
 
-/// What ends a line for whoever reads it, whatever a program makes of it.
+/// Returns whether a character ends a line for any program.
 fn ends_line(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Returns words inside a line: with single blanks in the place of line ends, other white space and control characters.
+/// Returns a text on one line: line ends, other white space and control characters become single
+/// spaces.
 pub fn one_line(text: &str) -> String {
     text.split(|c: char| c.is_whitespace() || c.is_control())
         .filter(|part| !part.is_empty())
@@ -17,11 +18,11 @@ pub fn one_line(text: &str) -> String {
         .join(" ")
 }
 
-/// What we write behind a name.
+/// What we write after a name.
 const BEHIND_NAMES: [&str; 7] = [": ", "; ", ", ", " (by ", " FAILED", " ×", "):"];
 
-/// Returns a name inside a line: as it is, or in quotes and escaped where it has what no plain name has, or what we write behind
-/// names.
+/// Returns a name for use inside a line: unchanged, or quoted and escaped if it contains unusual
+/// characters or what we write after names.
 pub fn name(name: &str) -> Cow<'_, str> {
     let is_odd = |c: char| c.is_control() || ends_line(c) || c.is_whitespace() && c != ' ';
     let is_plain = !name.contains(is_odd)
@@ -45,14 +46,16 @@ fn quoted(name: &str) -> String {
     quoted + "\""
 }
 
-/// Returns the lines of a text, whatever ends them, without control characters that could move what is written.
+/// Returns the lines of a text, with any kind of line end, without control characters that could
+/// move what is written.
 pub fn lines(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     let is_odd = |c: char| c.is_control() && c != '\t';
     let shown = move |line| match line {
         line if !str::contains(line, is_odd) => Cow::Borrowed(line),
         line => Cow::Owned(line.chars().map(|c| if is_odd(c) { ' ' } else { c }).collect()),
     };
-    // As `str::lines` has it: two signs may end one line, and the last end begins no other.
+    // As with `str::lines`, two characters may end one line, and a final line end begins no further
+    // line.
     let most = if text.is_empty() { 0 } else { usize::MAX };
     let text = text.strip_suffix('\n').unwrap_or(text);
     let text = text.strip_suffix('\r').unwrap_or(text);
@@ -62,8 +65,8 @@ pub fn lines(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
         .map(shown)
 }
 
-/// Returns a text whose further lines begin with `indent`. One that looks like a command of the timeline or like the end of one
-/// gets a backslash: the indent alone does not tell.
+/// Returns a text whose further lines begin with `indent`. A line that looks like a command of the
+/// timeline, or like the end of one, gets a backslash: the indent alone would not tell them apart.
 pub fn indented(text: &str, indent: &str) -> String {
     let mut all = String::with_capacity(text.len());
     for (at, line) in lines(text).enumerate() {
@@ -83,7 +86,8 @@ pub fn indented(text: &str, indent: &str) -> String {
     all
 }
 
-/// Whether a line begins as a command of the timeline, the end of one or the mark of an ask does.
+/// Returns whether a line begins like a command of the timeline, the end of one, or the mark of an
+/// ask.
 fn looks_like_ours(line: &str) -> bool {
     ["$ ", "=> ", "-- the person's ask ", "[… "].iter().any(|mark| line.starts_with(mark))
 }

@@ -1,7 +1,8 @@
 //! Plan, session and disk side by side, for one audit.
 //!
-//! `masking` hides secrets, `gather` collects the files within the room that they have, `timeline` and
-//! `sections` write the text of the prompt, and `line` each value in it. Must not judge anything.
+//! `masking` hides secrets, `gather` collects the files within the room that they have, `timeline`
+//! and `sections` write the text of the prompt, and `line` each value in it. Must not judge
+//! anything.
 
 pub mod budget;
 pub mod gather;
@@ -23,16 +24,16 @@ pub use sections::Sections;
 use crate::plan::Plan;
 use crate::session::{Outcome, Session};
 
-/// How a file's content got to the readers.
+/// How a file's content is presented to the readers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Entered {
     Whole,
-    /// What the session changed in it, all of that.
+    /// A complete diff of what the session changed in it.
     Diff,
-    /// A part of it, or of what changed; so many bytes are missing.
+    /// A part of it, or of its diff; this many bytes are missing.
     Cut(usize),
-    /// Nothing of it, and why.
+    /// Nothing of it, for this reason.
     LeftOut(LeftOut),
 }
 
@@ -62,7 +63,7 @@ pub enum LeftOut {
 }
 
 impl LeftOut {
-    pub fn words(self) -> &'static str {
+    pub fn reason(self) -> &'static str {
         match self {
             Self::NoRoom => "no room left in the prompt",
             Self::Missing => "there is no such file",
@@ -111,48 +112,48 @@ pub enum FileChange {
     Created,
     /// It has another content.
     Modified,
-    /// It is gone.
+    /// It was deleted.
     Deleted,
     Unchanged,
-    /// That can't be told.
+    /// Not known.
     Unknown,
 }
 
-/// One file: what the session did to it and what the disk shows.
+/// One file: what the session did to it, and what the disk shows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FileEvidence {
-    /// Its path, relative to the workspace where it is inside.
+    /// Its path, relative to the workspace if it is inside.
     pub name: String,
     /// How edit tools touched it, in order.
     pub touches: Vec<TouchNote>,
-    /// Who names it.
+    /// Where it is named.
     pub named_in: Vec<NamedIn>,
     /// What happened to it in the session.
     pub change: FileChange,
     /// What is at its path.
     pub state: FileState,
-    /// How its content entered.
+    /// How its content is presented.
     pub entered: Entered,
     /// The content as shown.
     pub text: String,
     /// How many secrets were masked in it.
     pub masked: usize,
-    /// A hash of what is on disk, for telling whether anything changed since.
+    /// A hash of its content on disk, to detect later changes.
     pub digest: String,
 }
 
 impl FileEvidence {
-    /// Whether an edit tool changed it.
+    /// Returns whether an edit tool changed it.
     pub fn was_edited(&self) -> bool {
         self.touches.iter().any(|touch| touch.outcome == Outcome::Done)
     }
 
-    /// Whether the session changed it, by whatever means.
+    /// Returns whether the session changed it, by whatever means.
     pub fn was_changed(&self) -> bool {
         matches!(self.change, FileChange::Created | FileChange::Modified | FileChange::Deleted)
     }
 
-    /// The numbers of the plan's steps that name it.
+    /// Returns the numbers of the plan's steps that name it.
     pub fn steps(&self) -> impl Iterator<Item = usize> {
         self.named_in.iter().filter_map(|named| match named {
             NamedIn::Step(number) => Some(*number),
@@ -161,20 +162,19 @@ impl FileEvidence {
     }
 }
 
-/// A bound that was hit. What lies beyond it proves nothing, and the person is told.
+/// A limit that was reached. What lies beyond it proves nothing, and the person is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
-    /// Plan, message, tasks and asks name so many more paths than are looked at.
+    /// Plan, message, tasks and asks name this many more paths than are looked at.
     Names(usize),
-    /// Git lists so many more changed files than are looked at.
+    /// Git lists this many more changed files than are looked at.
     Changes(usize),
-    /// The workspace has more files than are searched for those that are not where they are said to be, or for those that
-    /// changed.
+    /// The workspace has too many files to search all of them for missing or changed ones.
     Search,
 }
 
 impl Limit {
-    pub fn words(self) -> String {
+    pub fn describe(self) -> String {
         match self {
             Self::Names(more) => format!("{more} more paths are named than are looked at"),
             Self::Changes(more) => format!("{more} more files changed than are looked at"),
@@ -183,39 +183,39 @@ impl Limit {
     }
 }
 
-/// Up to where a session was judged before.
+/// How much of a session was judged before.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JudgedUntil {
-    /// Where in the session: what has a higher number is new.
+    /// The position in the session: anything with a higher number is new.
     pub at: usize,
-    /// The files that the session had changed by then, each with the hash of what it held.
+    /// The files that the session had changed by then, each with the hash of its content.
     pub files: BTreeMap<String, String>,
 }
 
-/// For how many changed files the hash is stored that they had when they were judged.
+/// For how many changed files the hash at the time of judging is stored.
 const MAX_HASHES: usize = 300;
 
 /// Everything that one audit knows. All text in it is masked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Evidence {
     /// What was promised.
     pub plan: Option<Plan>,
     /// What happened.
     pub session: Session,
-    /// What the disk shows, what is claimed first.
+    /// What the disk shows, with claimed files first.
     pub files: Vec<FileEvidence>,
     /// How many more files changed that nobody names and no edit tool touched.
     pub unlisted: usize,
-    /// What was not looked at, since there is too much of it.
+    /// What was skipped because there is too much of it.
     pub limits: Vec<Limit>,
-    /// What git says; `None` where there is no repository, or it did not answer.
+    /// What git reports; `None` if there is no repository, or it did not answer.
     pub repository: Option<Repository>,
-    /// Up to where all of it was judged before, at a stop that was found clean.
+    /// How much of it was judged at an earlier stop that was found clean.
     pub judged: Option<JudgedUntil>,
 }
 
 impl Evidence {
-    /// The files that the session has changed, each with the hash of what it holds.
+    /// Returns the files that the session has changed, each with the hash of its content.
     pub fn changed_files(&self) -> BTreeMap<String, String> {
         let changed = self.files.iter().filter(|file| file.was_changed());
         changed.map(|file| (file.name.clone(), file.digest.clone())).take(MAX_HASHES).collect()

@@ -1,6 +1,6 @@
 //! Writes the sections of a prompt from session, plan, files and git, each within its share of the
-//! room. Pure. Must not leave out a file's name, even without its content, and must not let a value
-//! inside a line pass for another line.
+//! room. Pure. Must not leave out a file's name, even if its content is left out, and must not let
+//! a value inside a line pass for another line.
 
 use std::fmt::Write;
 
@@ -27,14 +27,14 @@ pub const GIT_SHARE: usize = 5;
 pub const MESSAGE_SHARE: usize = 12;
 /// No ask is longer than this, however much room there is.
 pub const MAX_OF_ASK: usize = 8 << 10;
-/// No ask is cut below this, however many there are.
+/// No ask is cut to less than this, however many there are.
 pub const MIN_OF_ASK: usize = 160;
 /// How much is shown of an ask that was judged before.
 pub const JUDGED_ASK: usize = 240;
 /// Room for a file's line and the marks around its content, without its name.
 pub const FILE_HEADER: usize = 170;
-/// How many files have a line in any case; and, in hundredths, what the lines of all may take of the room for files, so that a
-/// thousand names leave some for what is in them.
+/// How many files have a line in any case, and how much of the room for files (in hundredths) all
+/// lines may take, so that a thousand names leave room for content.
 pub const LEAST_LISTED: usize = 150;
 pub const LINES_SHARE: usize = 60;
 
@@ -51,7 +51,7 @@ pub struct Sections {
     pub tasks: String,
     /// Edits, commands and messages in order.
     pub timeline: String,
-    /// What the agent says at the end.
+    /// The agent's final message.
     pub message: String,
 }
 
@@ -75,7 +75,7 @@ impl Sections {
         }
     }
 
-    /// How many bytes of the prompt they take.
+    /// Returns how many bytes of the prompt they take.
     pub fn bytes(&self) -> usize {
         let all = [&self.plan, &self.plan_diff, &self.asks, &self.tasks, &self.timeline, &self.message];
         all.iter().map(|part| part.len()).sum()
@@ -111,9 +111,12 @@ fn plan_diff(plan: Option<&Plan>, room: usize) -> String {
     }
 }
 
-/// Every ask, with its number; long ones are cut before short ones, so that none is left out.
+/// An ask with its number, and whether it was judged before.
+type NumberedAsk<'a> = (usize, &'a str, bool);
+
+/// Writes every ask, with its number; long ones are cut first, so that none is left out.
 fn asks_text(session: &Session, judged: Option<&JudgedUntil>, room: usize) -> String {
-    let asks: Vec<(usize, &str, bool)> = session
+    let asks: Vec<NumberedAsk<'_>> = session
         .asks
         .iter()
         .enumerate()
@@ -126,21 +129,30 @@ fn asks_text(session: &Session, judged: Option<&JudgedUntil>, room: usize) -> St
     if session.forgotten.asks > 0 {
         text.push_str("[… older asks are not kept …]\n");
     }
-    let write_asks = |cap: usize| asks.iter().map(|ask| write_ask(*ask, cap)).collect::<String>();
+    let smaller = |cap: usize| (cap * 3 / 4).max(MIN_OF_ASK);
+    // Numbers and indents come on top: where the words alone do not fit, nothing is written yet.
+    let words = |cap: usize| asks.iter().map(|ask| ask.1.len().min(cap_of(*ask, cap))).sum::<usize>();
     let mut cap = MAX_OF_ASK;
+    while cap > MIN_OF_ASK && words(cap) > room {
+        cap = smaller(cap);
+    }
+    let write_asks = |cap: usize| asks.iter().map(|ask| write_ask(*ask, cap)).collect::<String>();
     let mut entries = write_asks(cap);
     while cap > MIN_OF_ASK && text.len() + entries.len() > room {
-        cap = (cap * 3 / 4).max(MIN_OF_ASK);
+        cap = smaller(cap);
         entries = write_asks(cap);
     }
     text.push_str(&entries);
     end_within(text.trim_end(), room.max(MIN_OF_ASK)).text
 }
 
-/// An ask with its number. Each further line is indented, so that none passes for another ask.
-fn write_ask((number, ask, was_judged): (usize, &str, bool), cap: usize) -> String {
-    let cap = if was_judged { cap.min(JUDGED_ASK) } else { cap };
-    format!("{number}. {}\n", indented(&both_ends(ask, cap), "   "))
+/// Writes an ask with its number. Further lines are indented, so that none passes for another ask.
+fn write_ask(ask: NumberedAsk<'_>, cap: usize) -> String {
+    format!("{}. {}\n", ask.0, indented(&both_ends(ask.1, cap_of(ask, cap)), "   "))
+}
+
+fn cap_of((_, _, was_judged): NumberedAsk<'_>, cap: usize) -> usize {
+    if was_judged { cap.min(JUDGED_ASK) } else { cap }
 }
 
 fn tasks_text(session: &Session, room: usize) -> String {
@@ -152,7 +164,7 @@ fn tasks_text(session: &Session, room: usize) -> String {
     newest_within(&tasks.collect::<Vec<_>>(), room)
 }
 
-/// Writes what git says, within `room` bytes.
+/// Writes what git reports, within `room` bytes.
 pub fn git_text(repository: Option<&Repository>, room: usize) -> String {
     let Some(git) = repository else { return "(no git repository, or it did not answer)".to_owned() };
     let mut text = format!("branch: {}", git.branch.as_deref().map_or("(none: detached)".into(), one_line));
@@ -205,7 +217,7 @@ pub fn git_text(repository: Option<&Repository>, room: usize) -> String {
     start_within(text.trim_end(), room).text
 }
 
-/// What is at a path, and what happened to it in the session.
+/// Returns what is at a path, and what happened to it in the session.
 pub fn on_disk(file: &FileEvidence) -> String {
     let state = match &file.state {
         FileState::File { bytes } => format!("exists ({bytes} bytes)"),
@@ -267,7 +279,7 @@ fn named_in(file: &FileEvidence) -> String {
     by.join(", ")
 }
 
-/// Writes a line for every file, then the content of those that have any, within `room` bytes.
+/// Writes a line for every file, then the contents, within `room` bytes.
 pub fn files_text(evidence: &Evidence, fence: &str, room: usize) -> String {
     let files = &evidence.files;
     if files.is_empty() {
@@ -286,7 +298,7 @@ pub fn files_text(evidence: &Evidence, fence: &str, room: usize) -> String {
             Entered::Whole => "; its content is below".to_owned(),
             Entered::Diff => "; what changed in it is below".to_owned(),
             Entered::Cut(_) => "; a part of it is below".to_owned(),
-            Entered::LeftOut(why) if file.was_changed() => format!("; not shown: {}", why.words()),
+            Entered::LeftOut(why) if file.was_changed() => format!("; not shown: {}", why.reason()),
             Entered::LeftOut(_) => String::new(),
         };
         let _ = writeln!(text, "{}: {}{named}{shown}", name(&file.name), on_disk(file));
@@ -302,7 +314,7 @@ pub fn files_text(evidence: &Evidence, fence: &str, room: usize) -> String {
         );
     }
     for limit in evidence.limits.iter().filter(|limit| !matches!(limit, Limit::Changes(_))) {
-        let _ = writeln!(text, "[… {}: what was not looked at proves nothing …]", limit.words());
+        let _ = writeln!(text, "[… {}: what was not looked at proves nothing …]", limit.describe());
     }
     for file in files.iter().filter(|file| !file.text.is_empty()) {
         let shown = match &file.entered {
@@ -323,7 +335,7 @@ pub fn files_text(evidence: &Evidence, fence: &str, room: usize) -> String {
     start_within(text.trim_end(), room).text
 }
 
-/// Writes what the program found by itself, numbered, for the reader to agree with or to dispute.
+/// Writes what the program found by itself, numbered, so that the reader can agree or dispute.
 pub fn candidates_text(facts: &[Finding]) -> String {
     let lines: Vec<_> = facts
         .iter()
@@ -342,7 +354,8 @@ pub fn candidates_text(facts: &[Finding]) -> String {
     if lines.is_empty() { "(none)".to_owned() } else { lines.join("\n") }
 }
 
-/// Returns the text in which a claim must be found: the plan's, the message's, the tasks' or the asks'.
+/// Returns the text in which a claim must be found: the plan's, the message's, the tasks' or the
+/// asks'.
 pub fn claims_text(evidence: &Evidence, claimed_in: ClaimedIn) -> String {
     let session = &evidence.session;
     match claimed_in {

@@ -1,6 +1,6 @@
-//! What happened, in order: edits, commands with how each ended and the end of its output, subagents,
-//! what the agent told the person, and the place of each ask. Takes a session, returns the text of
-//! that section. Pure. Must not reorder anything, nor leave an entry out without a mark.
+//! The timeline of a session: edits, commands with how each ended and the end of its output,
+//! subagents, what the agent told the person, and the position of each ask. Pure. Must not reorder
+//! anything, or leave out an entry without a mark.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -18,7 +18,7 @@ use crate::text::{first_part, last_part};
 pub const TELLING_OUTPUT: usize = 900;
 pub const PLAIN_OUTPUT: usize = 280;
 pub const READING_OUTPUT: usize = 200;
-/// And where there is little room.
+/// The same, when there is little room.
 pub const TELLING_OUTPUT_SHORT: usize = 300;
 /// How much is shown of a command line, of a message and of a report.
 pub const LINE: usize = 600;
@@ -46,7 +46,7 @@ enum Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// How much an entry tells: those that tell least are shortened first.
+    /// How informative an entry is: the least informative are shortened first.
     fn weight(&self) -> u8 {
         match self {
             Self::Run(command) if command.line.only_reads() && !has_failed(command) => 0,
@@ -58,7 +58,7 @@ impl Entry<'_> {
     }
 }
 
-/// Returns the timeline within `room` bytes. What was judged before is a summary.
+/// Returns the timeline within `room` bytes, with a summary of what was judged before.
 pub fn timeline(session: &Session, judged: Option<&JudgedUntil>, room: usize) -> String {
     let from = judged.map_or(0, |judged| judged.at + 1);
     let entries = entries(session, from);
@@ -90,8 +90,8 @@ pub fn timeline(session: &Session, judged: Option<&JudgedUntil>, room: usize) ->
     if text.is_empty() { "(nothing was done)".to_owned() } else { text.trim_end().to_owned() }
 }
 
-/// Writes the entries within `room` bytes; `None` for those that are left out. Those that tell least
-/// give way first, the oldest before the newest.
+/// Writes the entries within `room` bytes; `None` for those that are left out. The least
+/// informative give way first, the oldest before the newest.
 fn fit(entries: &[Entry<'_>], cwd: Option<&str>, room: usize) -> Vec<Option<String>> {
     let texts =
         |detail| -> Vec<String> { entries.iter().map(|entry| write_entry(entry, detail, cwd)).collect() };
@@ -134,10 +134,10 @@ fn fit(entries: &[Entry<'_>], cwd: Option<&str>, room: usize) -> Vec<Option<Stri
     chosen.collect()
 }
 
-/// The length of a mark of entries that are left out.
+/// The length of the mark for entries that are left out.
 pub const MARK: usize = 48;
 
-/// How many of an entry's neighbours are left out: it shares a mark with each of them.
+/// Returns how many neighbours of an entry are left out: it shares a mark with each of them.
 fn neighbours_left_out(details: &[Detail], at: usize) -> usize {
     let is_left_out = |at: Option<usize>| at.and_then(|at| details.get(at)) == Some(&Detail::Nothing);
     usize::from(is_left_out(at.checked_sub(1))) + usize::from(is_left_out(Some(at + 1)))
@@ -153,7 +153,8 @@ fn mark_left_out(text: &mut String, left_out: &mut usize) {
     }
 }
 
-/// The entries from a row of the session on, in order. Edits of one file in a row are one entry.
+/// Returns the entries from a row of the session on, in order. Consecutive edits of one file are
+/// one entry.
 fn entries(session: &Session, from: usize) -> Vec<Entry<'_>> {
     let mut all: Vec<(usize, u8, Entry<'_>)> = Vec::new();
     let asks = session.asks.iter().enumerate().filter(|(_, ask)| ask.at >= from);
@@ -243,14 +244,15 @@ fn has_failed(command: &Command) -> bool {
     matches!(command.end, CommandEnd::Failed(_) | CommandEnd::Interrupted)
 }
 
-/// Whether a command's output is likely to settle something: a check, git, the forge, or a failure.
+/// Returns whether a command's output is likely to settle something: a check, git, the forge, or a
+/// failure.
 fn is_telling(command: &Command) -> bool {
     let line = &command.line;
     has_failed(command) || line.check().is_some() || line.uses_version_control()
 }
 
-/// A command with how it ended and the end of its output. Each further line of a long command is
-/// indented, so that none passes for an entry of its own.
+/// Writes a command with how it ended and the end of its output. Further lines of a long command
+/// are indented, so that none passes for an entry of its own.
 fn run(command: &Command, line_cap: usize, output_cap: usize) -> String {
     let line = both_ends(command.line.trim(), line_cap);
     let mut text = format!("$ {}", indented(&line, "    "));
@@ -275,7 +277,7 @@ fn run(command: &Command, line_cap: usize, output_cap: usize) -> String {
     text
 }
 
-/// What was done before the timeline begins, in a few lines.
+/// Summarises what was done before the timeline begins, in a few lines.
 fn summary(session: &Session, from: usize) -> String {
     let asks = session.asks.iter().filter(|ask| ask.at < from).count();
     let root = session.cwd.as_deref();
@@ -308,7 +310,7 @@ fn summary(session: &Session, from: usize) -> String {
     text
 }
 
-/// The start and the end of a text that is too long. Its mark and its shares are part of the recorded
+/// Returns the start and the end of a long text. Its mark and its shares are part of the recorded
 /// prompts.
 pub fn both_ends(text: &str, cap: usize) -> String {
     if text.len() <= cap {

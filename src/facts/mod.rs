@@ -1,8 +1,8 @@
-//! What the disk, git or an exit code proves: evidence in, findings out. Pure.
+//! What the disk, git or an exit code proves: takes evidence, returns findings. Pure.
 //!
-//! They go to the first reader as numbered candidates that it may dispute; with no reader they are
-//! all that can block a stop. Must go by marks alone and not read prose: a rule that needs a list of
-//! words of any language is not a fact.
+//! They go to the first reader as numbered candidates that it may dispute; without a reader nothing
+//! else can block a stop. Facts go by marks alone and must not read prose: a rule that needs a list
+//! of words of any language is not a fact.
 
 mod missing;
 
@@ -10,23 +10,23 @@ use std::collections::{HashMap, HashSet};
 
 use crate::evidence::{Evidence, FileChange, FileEvidence, FileState, Repository};
 use crate::finding::{Category, ClaimedIn, Finding, Kind, Source, Status};
-use crate::plan::Mark;
-use crate::plan::mentions::paths_named;
+use crate::plan::mentions::{Named, paths_named};
 use crate::plan::steps::parse_steps;
+use crate::plan::{Mark, Step};
 use crate::session::{Command, CommandEnd};
 use crate::text::normalise::normalised;
 
-/// A longer list is of no use to anybody.
+/// How many facts are returned: a longer list helps nobody.
 pub const MOST: usize = 12;
 
-/// How many ticked items are looked at, and how many commands that one of them names.
+/// How many ticked items are looked at, and how many commands of each.
 const MAX_ITEMS: usize = 2_000;
 const MAX_COMMANDS: usize = 40;
 
 /// Returns everything that is proven.
 pub fn facts(evidence: &Evidence) -> Vec<Finding> {
     let ticked = ticked(evidence);
-    let known = Known::new(evidence);
+    let known = FactIndex::new(evidence);
     let mut findings = about_files(&known, &ticked, missing::missing);
     findings.extend(ticked.iter().flat_map(|item| failed(&known, item)).take(MOST));
     findings.extend(about_files(&known, &ticked, undone));
@@ -34,18 +34,18 @@ pub fn facts(evidence: &Evidence) -> Vec<Finding> {
     findings
 }
 
-/// What the rules look things up in. Made once: there may be thousands of items and of files.
-struct Known<'a> {
+/// Indexes for the rules, built once: there may be thousands of items and files.
+struct FactIndex<'a> {
     evidence: &'a Evidence,
     files: HashMap<&'a str, &'a FileEvidence>,
     committed: HashSet<&'a str>,
-    /// The names without their endings of the files that the session changed and that are there.
+    /// The names, without extension, of existing files that the session changed.
     changed_stems: HashSet<&'a str>,
     /// The newest run of each simple command, by its words.
     last_runs: HashMap<String, &'a Command>,
 }
 
-impl<'a> Known<'a> {
+impl<'a> FactIndex<'a> {
     fn new(evidence: &'a Evidence) -> Self {
         let files = evidence.files.iter().rev().map(|file| (file.name.as_str(), file));
         let is_there =
@@ -65,22 +65,22 @@ impl<'a> Known<'a> {
     }
 }
 
-/// Endings of what is left beside a file: never the file itself.
+/// Extensions of what is left beside a file, which are never the file itself.
 const COPIES: [&str; 7] = ["bak", "orig", "old", "tmp", "swp", "rej", "log"];
 
-/// A file's path without its ending, if it has one.
+/// Returns a file's path without its extension, if it has one.
 fn stem(name: &str) -> Option<&str> {
     let (stem, ending) = name.rsplit_once('.')?;
     let is_ending = !ending.is_empty() && ending.chars().all(char::is_alphanumeric);
     (is_ending && !COPIES.contains(&ending)).then_some(stem)
 }
 
-/// Whether a fact may depend on a file: something that was ticked names one.
+/// Returns whether a fact may depend on a file: something that was ticked names one.
 pub fn need_files(evidence: &Evidence) -> bool {
     ticked(evidence).iter().any(|item| item.paths.len() == 1)
 }
 
-/// Something that this session ticked: a claim by a mark.
+/// Something that this session ticked: a claim made by a mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct TickedItem {
     text: String,
@@ -94,20 +94,21 @@ struct TickedItem {
 /// Returns what this session ticked: steps of the plan, tasks that it finished, and ticked items in
 /// its final message.
 fn ticked(evidence: &Evidence) -> Vec<TickedItem> {
-    let item = |text: &str, place, step| {
-        let marked = paths_named(text).into_iter().filter(|named| named.marked);
+    let item = |text: &str, named: Vec<Named>, place, step| {
+        let marked = named.into_iter().filter(|named| named.marked);
         TickedItem { text: text.to_owned(), place, step, paths: marked.map(|named| named.path).collect() }
     };
+    let of_step = |step: &Step, place, number| item(&step.text, step.own_paths.clone(), place, number);
     let mut all = Vec::new();
     if let Some(plan) = &evidence.plan {
         let steps = plan.steps.iter().filter(|step| plan.ticked_now(step));
-        all.extend(steps.map(|step| item(&step.text, ClaimedIn::Plan, Some(step.number))));
+        all.extend(steps.map(|step| of_step(step, ClaimedIn::Plan, Some(step.number))));
     }
     let todos = evidence.session.todos.iter().filter(|todo| todo.status == "completed");
-    all.extend(todos.map(|todo| item(&todo.text, ClaimedIn::Tasks, None)));
+    all.extend(todos.map(|todo| item(&todo.text, paths_named(&todo.text), ClaimedIn::Tasks, None)));
     let message = evidence.session.final_message.as_deref().unwrap_or_default();
     let said = parse_steps(message).into_iter().filter(|step| step.mark == Mark::Ticked);
-    all.extend(said.map(|step| item(&step.text, ClaimedIn::Message, None)));
+    all.extend(said.map(|step| of_step(&step, ClaimedIn::Message, None)));
     all.truncate(MAX_ITEMS);
     all
 }
@@ -115,9 +116,9 @@ fn ticked(evidence: &Evidence) -> Vec<TickedItem> {
 /// Applies a rule to the file of each item that names exactly one, and reports each file once. An
 /// item that names several may name examples and old names beside what it promises.
 fn about_files(
-    known: &Known<'_>,
+    known: &FactIndex<'_>,
     ticked: &[TickedItem],
-    rule: fn(&Known<'_>, &TickedItem, &FileEvidence) -> Option<Finding>,
+    rule: fn(&FactIndex<'_>, &TickedItem, &FileEvidence) -> Option<Finding>,
 ) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for item in ticked {
@@ -136,8 +137,8 @@ fn about_files(
     findings
 }
 
-/// The session edited the file, and it is as it was before.
-fn undone(known: &Known<'_>, item: &TickedItem, file: &FileEvidence) -> Option<Finding> {
+/// The session edited the file, but its content is what it was before.
+fn undone(known: &FactIndex<'_>, item: &TickedItem, file: &FileEvidence) -> Option<Finding> {
     let is_committed = known.committed.contains(file.name.as_str());
     let is_undone = file.was_edited() && file.change == FileChange::Unchanged && !is_committed;
     let why = format!("It is ticked, and {} is as it was before the session: its edits are gone.", file.name);
@@ -145,8 +146,8 @@ fn undone(known: &Known<'_>, item: &TickedItem, file: &FileEvidence) -> Option<F
     is_undone.then(|| fact(item, Kind::WrongContent, Some(&file.name), "", why, settle))
 }
 
-/// Returns the commands that an item names and that failed when they were run last.
-fn failed(known: &Known<'_>, item: &TickedItem) -> Vec<Finding> {
+/// Returns the commands that an item names and whose last run failed.
+fn failed(known: &FactIndex<'_>, item: &TickedItem) -> Vec<Finding> {
     let named = item.text.split('`').skip(1).step_by(2).map(str::trim).filter(|named| named.contains(' '));
     let findings = named.take(MAX_COMMANDS).filter_map(|named| {
         let last = last_run(known, named)?;
@@ -162,7 +163,7 @@ fn failed(known: &Known<'_>, item: &TickedItem) -> Vec<Finding> {
 
 /// Returns the newest run of a command, unless a check of the same kind has passed since: the same
 /// tests may have passed under another name.
-fn last_run<'a>(known: &Known<'a>, named: &str) -> Option<&'a Command> {
+fn last_run<'a>(known: &FactIndex<'a>, named: &str) -> Option<&'a Command> {
     let commands = &known.evidence.session.commands;
     let last = *known.last_runs.get(&normalised(named)).filter(|last| !last.line.hides_exit_status())?;
     let check = last.line.check();

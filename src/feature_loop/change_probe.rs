@@ -1,5 +1,5 @@
-//! A fingerprint of a folder: it differs when a file changed or something was committed. Must not
-//! depend on the clock; modification times count only for files too large to read.
+//! A fingerprint of a folder: it differs when a file changed, or when a commit changed one. Must
+//! not depend on the clock; modification times count only for files too large to read.
 
 use std::fs;
 use std::io::{self, Read};
@@ -10,6 +10,7 @@ use walkdir::WalkDir;
 
 use crate::files::open_real;
 use crate::ids::ContentId;
+use crate::paths::SKIPPED_FOLDERS;
 use crate::workspace::git::ONLY_OWN_FILES;
 use crate::workspace::sealed_git::{SealedGit, top};
 
@@ -20,9 +21,9 @@ const MAX_FILES: usize = 20_000;
 const MAX_FILE_BYTES: u64 = 256 << 10;
 const MAX_BYTES: u64 = 8 << 20;
 
-/// Folders of generated or downloaded files.
-const SKIPPED_FOLDERS: [&str; 8] =
-    [".git", "node_modules", "target", ".venv", "__pycache__", "dist", "build", ".claude"];
+/// Folders besides [`SKIPPED_FOLDERS`] whose files change without progress: build output, and the
+/// client's own files.
+const ALSO_SKIPPED: [&str; 2] = ["build", ".claude"];
 
 /// Returns the fingerprint of a folder without the files in `except`; `None` where git fails.
 pub fn fingerprint(folder: &Path, except: &[&str]) -> Option<String> {
@@ -33,27 +34,52 @@ pub fn fingerprint(folder: &Path, except: &[&str]) -> Option<String> {
 fn by_git(folder: &Path, except: &[&str]) -> Option<String> {
     let status = ["status", "--porcelain=v2", "--branch", "-z", "--no-renames", ONLY_OWN_FILES];
     let args = [&status[..], &["--untracked-files=all", "--", "."]].concat();
-    let (_, printed) =
-        SealedGit::new(folder.to_path_buf()).run(&args, String::new()).filter(|(code, _)| *code == 0)?;
-    let top = top(folder)?;
-    let except: Vec<_> = except.iter().map(|name| folder.join(name)).collect();
+    let git = SealedGit::new(folder.to_path_buf());
+    let ask = |args: &[&str]| {
+        let printed = git.run(args, String::new()).filter(|(code, _)| *code == 0)?.1;
+        Some(String::from_utf8_lossy(&printed).into_owned())
+    };
+    let printed = ask(&args)?;
+    let entries = || printed.split('\0').filter(|entry| !entry.is_empty());
     let mut hash = FileHash::default();
-    for entry in printed.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
-        let entry = String::from_utf8_lossy(entry);
-        // `branch.oid` is the newest commit; the other headers are about the remote branch.
-        if entry.starts_with("# ") && !entry.starts_with("# branch.oid ") {
-            continue;
-        }
-        let path = path_of(&entry).map(|path| top.join(path));
-        if path.as_ref().is_some_and(|path| except.contains(path)) {
-            continue;
-        }
-        hash.id.add(entry.as_bytes());
-        if let Some(path) = path {
-            hash.add_file(&path);
+    if !entries().any(|entry| entry == "# branch.oid (initial)") {
+        let args = tree_args(except);
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let tree = ask(&args)?;
+        for entry in committed(&tree, except) {
+            hash.id.add(entry);
         }
     }
+    let top = top(folder)?;
+    let except: Vec<_> = except.iter().map(|name| folder.join(name)).collect();
+    let changed = entries().filter_map(path_of).map(|path| top.join(path));
+    for path in changed.filter(|path| !except.contains(path)) {
+        // Not the whole entry: to put a file into the index changes nothing in it.
+        hash.id.add(path.to_string_lossy().as_bytes());
+        hash.add_file(&path);
+    }
     Some(hash.id.finish())
+}
+
+/// The arguments with which git lists what is committed of a folder. The id of a subfolder stands
+/// for all that is in it, but for one that has an excepted file: its files are listed.
+fn tree_args(except: &[&str]) -> Vec<String> {
+    let mut args: Vec<String> = ["ls-tree", "-z", "HEAD", "--", "./"].map(String::from).into();
+    for name in except {
+        let folders = Path::new(name).ancestors().skip(1).filter(|folder| *folder != Path::new(""));
+        args.extend(folders.map(|folder| format!("{}/", folder.display())));
+    }
+    args
+}
+
+/// The entries of a listed tree without the excepted files. A commit's own id would differ with
+/// every commit, also one of the feature list alone.
+fn committed<'a>(tree: &'a str, except: &[&str]) -> impl Iterator<Item = &'a str> {
+    let is_ours = move |entry: &&str| {
+        let path = entry.split_once('\t').map(|(_, path)| Path::new(path));
+        !except.iter().any(|name| path == Some(Path::new(name)))
+    };
+    tree.split('\0').filter(|entry| !entry.is_empty()).filter(is_ours)
 }
 
 /// The path in a line of `status --porcelain=v2`, which follows a number of fields that depends on
@@ -74,7 +100,7 @@ fn by_walking(folder: &Path, except: &[&str]) -> Option<String> {
     let is_source = |entry: &walkdir::DirEntry| {
         !entry.file_type().is_dir()
             || entry.depth() == 0
-            || !SKIPPED_FOLDERS.iter().any(|name| entry.file_name() == *name)
+            || !SKIPPED_FOLDERS.iter().chain(&ALSO_SKIPPED).any(|name| entry.file_name() == *name)
     };
     let entries = WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(is_source);
     let files = entries.filter_map(Result::ok).filter(|entry| entry.file_type().is_file());
@@ -156,14 +182,43 @@ mod tests {
         check_folder(&root);
         changes(&root, "not what is ignored", || write(&root, "out/x", "1"));
         changes(&root, "a commit", || folder.commit(TIME, "x"));
-        changes(&root, "a commit of nothing", || {
+        changes(&root, "not a commit of nothing", || {
             folder.git(TIME, &["commit", "--quiet", "--allow-empty", "-m", "y"]);
         });
+        write(&root, "src/staged.rs", "1");
+        changes(&root, "not the index", || folder.git(TIME, &["add", "src/staged.rs"]));
         // Another folder of the same repository.
         let inner = root.join("app");
         write(&inner, "a", "1");
         check_folder(&inner);
         changes(&inner, "not the work beside it", || write(&root, "other/b", "1"));
+    }
+
+    /// `sed` on the list and `git commit -am x` passed for work.
+    #[test]
+    fn a_commit_of_the_list_alone_is_no_work() {
+        let folder = Folder::new(&[
+            ("a.rs", "1"),
+            ("docs/list.json", "1"),
+            ("docs/b.md", "1"),
+            ("app/c.rs", "1"),
+            ("progress.txt", "1"),
+        ]);
+        let root = folder.root();
+        folder.git(TIME, &["init", "--quiet"]);
+        folder.commit(TIME, "x");
+        let print = || fingerprint(&root, &["progress.txt", "docs/list.json"]).expect("a fingerprint");
+        let before = print();
+        write(&root, "docs/list.json", "2");
+        write(&root, "progress.txt", "2");
+        folder.commit(TIME, "y");
+        assert_eq!(print(), before);
+        for path in ["docs/b.md", "app/c.rs", "a.rs"] {
+            let before = print();
+            write(&root, path, "3");
+            folder.commit(TIME, "z");
+            assert_ne!(print(), before, "{path}");
+        }
     }
 
     #[test]

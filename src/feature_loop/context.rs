@@ -98,8 +98,8 @@ fn window_of(model: Option<&str>, chosen: Option<&str>, tokens: u64, window: u64
     if is_large || tokens > window { LARGE_WINDOW.max(window) } else { window }
 }
 
-/// Returns how full the session of a transcript is, if that is known. `window` is the usual model's,
-/// `chosen` the model that the environment names.
+/// Returns how full the session of a transcript is, if that is known. `window` is the usual
+/// model's, `chosen` the model that the environment names.
 pub fn read_fill(path: &Path, window: u64, chosen: Option<&str>) -> Option<ContextFill> {
     let file = open_regular(path).ok()?;
     let (tokens, model) = last_answer(&file).ok()?.filter(|(tokens, _)| *tokens > 0)?;

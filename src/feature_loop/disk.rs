@@ -2,14 +2,14 @@
 //! is read again, and a file that changed since it was read is never overwritten.
 
 use std::fs;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
 use super::features::{self, Feature};
 use super::progress::{self, LoopProgress};
-use crate::files::open_real;
+use crate::files::{open_real, read_up_to};
 
 /// How often an unreadable file is tried, and the pause between tries.
 const TRIES: u32 = 6;
@@ -18,7 +18,8 @@ const PAUSE: Duration = Duration::from_millis(25);
 /// Longer files are refused.
 const MAX_BYTES: u64 = 16 << 20;
 
-/// Returns the real path of a file, which need not exist. Refuses a link that leads out of the folder.
+/// Returns the real path of a file, which need not exist. Refuses a link that leads out of the
+/// folder.
 fn resolve(folder: &Path, name: &str) -> Result<PathBuf, String> {
     let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf());
     let path = folder.join(name);
@@ -30,12 +31,10 @@ fn resolve(folder: &Path, name: &str) -> Result<PathBuf, String> {
 }
 
 fn read_text(path: &Path) -> Result<String, String> {
-    let file = open_real(path).map_err(|error| describe(&error))?;
-    let mut bytes = Vec::new();
-    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| describe(&error))?;
-    if u64::try_from(bytes.len()).is_ok_and(|length| length > MAX_BYTES) {
-        return Err(format!("it is longer than {MAX_BYTES} bytes"));
-    }
+    let bytes = open_real(path)
+        .and_then(|file| read_up_to(file, MAX_BYTES))
+        .map_err(|error| describe(&error))?
+        .ok_or_else(|| format!("it is longer than {MAX_BYTES} bytes"))?;
     String::from_utf8(bytes).map_err(|_| "it is not UTF-8".into())
 }
 

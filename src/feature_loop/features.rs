@@ -38,6 +38,8 @@ pub struct Feature {
     /// How to try it.
     pub steps: Vec<String>,
     pub passes: bool,
+    /// The command that shows whether it passes.
+    pub verify: Option<String>,
 }
 
 impl Feature {
@@ -46,6 +48,7 @@ impl Feature {
         let mut id = ContentId::default();
         id.add(&self.description);
         self.steps.iter().for_each(|step| id.add(step));
+        self.verify.iter().for_each(|run| id.add(run));
         id.finish()
     }
 
@@ -160,14 +163,15 @@ fn parse_feature(name: Option<&str>, fields: &serde_json::Map<String, Value>) ->
     let steps = STEPS.iter().find_map(|name| fields.get(*name)).map(parse_steps).unwrap_or_default();
     let mark = PASSES.iter().find_map(|name| fields.get(*name));
     let mark = mark.or_else(|| STATES.iter().find_map(|name| fields.get(*name)));
-    feature(id.as_deref(), &description, &steps, mark.is_some_and(means_pass))
+    let verify = text(&["verify"]).map(String::from);
+    Feature { verify, ..feature(id.as_deref(), &description, &steps, mark.is_some_and(means_pass)) }
 }
 
 fn feature(id: Option<&str>, description: &str, steps: &[String], passes: bool) -> Feature {
     let description = one_line(description);
     let id = id.map(one_line).filter(|id| !id.is_empty());
-    let key = id.clone().unwrap_or_else(|| ContentId::of(&description)[..12].to_owned());
-    Feature { key, id, description, steps: steps.to_vec(), passes }
+    let key = id.clone().unwrap_or_else(|| ContentId::digest(&description)[..12].to_owned());
+    Feature { key, id, description, steps: steps.to_vec(), passes, verify: None }
 }
 
 fn one_line(text: &str) -> String {
@@ -305,7 +309,7 @@ mod tests {
         let plain =
             r#"[{"category":"functional","description":"New chat","steps":["Open","Click"],"passes":false}]"#;
         let feature = one(plain);
-        assert_eq!((feature.id, feature.description.as_str()), (None, "New chat"));
+        assert_eq!((feature.id, feature.description.as_str(), feature.verify), (None, "New chat", None));
         assert_eq!((feature.steps, feature.passes), (vec!["Open".to_owned(), "Click".into()], false));
         let ralph = r#"{"branchName":"ralph/x","userStories":[{"id":"US-001","title":"Add a field","description":"As a user …",
             "acceptanceCriteria":["Typecheck passes"],"priority":1,"passes":true,"notes":""}]}"#;
@@ -323,11 +327,14 @@ mod tests {
             [("1".into(), true, 1), ("2".into(), false, 0), ("2~2".into(), false, 0)]
         );
         let phases = r#"{"phases":[{"id":"P0"}],"features":[{"name":"Base","features":[{"id":"a","done":true},{"id":"b","steps":"one\n\ntwo"}]},"c"]}"#;
-        let words = ContentId::of("c")[..12].to_owned();
+        let words = ContentId::digest("c")[..12].to_owned();
         assert_eq!(summaries(phases), [("a".into(), true, 0), ("b".into(), false, 2), (words, false, 0)]);
         let by_id = r#"{"features":{"F1":{"description":"x","passes":"yes"},"F2":{"description":"y","passes":null}}}"#;
         assert_eq!(summaries(by_id), [("F1".into(), true, 0), ("F2".into(), false, 0)]);
         assert_eq!(summaries("\u{feff}[]"), []);
+        let verified = one(r#"[{"id":"F1","verify":" npm test -- cart "}]"#);
+        assert_eq!(verified.verify.as_deref(), Some("npm test -- cart"));
+        assert_ne!(verified.content_id(), one(r#"[{"id":"F1"}]"#).content_id());
     }
 
     #[test]
@@ -357,7 +364,7 @@ mod tests {
             set_passes("[{\"id\":\"a\"},{\"description\":\"later\"}]", "c", true).expect_err("none"),
             "there is no feature \"c\" in it; there are a, later"
         );
-        assert!(set_passes("[\"words\"]", &ContentId::of("words")[..12], true).is_err());
+        assert!(set_passes("[\"words\"]", &ContentId::digest("words")[..12], true).is_err());
     }
 
     #[test]

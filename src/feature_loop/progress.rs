@@ -136,7 +136,8 @@ impl Key {
         }
     }
 
-    /// Whether the key counts anywhere in the file; the others count only in the paragraph of one that does.
+    /// Whether the key counts anywhere in the file; the others count only in the paragraph of one
+    /// that does.
     fn stands_alone(self) -> bool {
         matches!(self, Self::Iteration | Self::Max | Self::Status)
     }
@@ -151,7 +152,8 @@ fn leading_number(value: &str) -> Option<(u32, &str)> {
     value[..digits].parse().ok().filter(|_| ends).map(|number| (number, rest))
 }
 
-/// Parses a line like `key: value` or `**Key** = value`; returns the key and the range of its value.
+/// Parses a line like `key: value` or `**Key** = value`; returns the key and the range of its
+/// value.
 fn parse_line(line: &str) -> Option<(Key, Range<usize>)> {
     let at = line.find([':', '='])?;
     let key = Key::parse(line[..at].trim_start_matches(['#', '*', '-', '>', '`', ' ', '\t']))?;

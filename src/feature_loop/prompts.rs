@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use crate::feature_loop::features::Feature;
 use crate::feature_loop::progress::{Progress, Status};
-use crate::feature_loop::state::{ListChanges, LoopState};
+use crate::feature_loop::state::{ListChanges, LoopState, Shown};
+use crate::feature_loop::verify::TakenBack;
 use crate::text::template::Template;
 use crate::text::{first_part, last_part};
 
@@ -42,12 +43,16 @@ pub struct PromptValues<'a> {
     /// The loop, in the iteration that starts now.
     pub state: &'a LoopState,
     pub features: &'a [Feature],
-    /// The next feature's index; `None` where only removed features are left.
+    /// The next feature's index; `None` where only removed features are left, or the whole list's
+    /// command fails.
     pub at: Option<usize>,
     pub changes: &'a ListChanges,
     pub progress: &'a Progress,
     /// The progress file's text.
     pub notes: &'a str,
+    /// Marks that did not hold.
+    pub taken_back: &'a [TakenBack],
+    pub shown: &'a Shown,
 }
 
 impl PromptValues<'_> {
@@ -64,7 +69,14 @@ impl PromptValues<'_> {
             })
         });
         let open = self.features.iter().filter(|feature| !feature.passes).count();
+        let taken_back: Vec<Value> =
+            self.taken_back.iter().map(|one| json!({ "name": one.name, "why": one.why })).collect();
+        let list_fails = match self.shown {
+            Shown::ListFails(how) => Some(how),
+            Shown::Complete | Shown::NotRun(_) => None,
+        };
         json!({
+            "list_fails": list_fails,
             "iteration": self.state.iteration,
             "max": self.state.max,
             "passing": self.features.len() - open,
@@ -76,6 +88,7 @@ impl PromptValues<'_> {
             "said_complete": self.progress.status == Some(Status::Complete),
             "gone": self.changes.gone.join(", "),
             "rewritten": self.changes.rewritten.join(", "),
+            "taken_back": taken_back,
             "still": self.state.stalled_rounds,
             "notes": last_part(self.notes.trim(), MAX_NOTES),
         })
@@ -111,7 +124,12 @@ mod tests {
             ..LoopState::default()
         };
         let progress = progress::parse(notes);
-        PromptValues { state: &state, features: &features, at, changes, progress: &progress, notes }
+        let taken_back =
+            [TakenBack { name: "F2".into(), why: "`npm test` ended with exit code 1\n   | no cart".into() }];
+        let taken_back = if changes.gone.is_empty() { &[][..] } else { &taken_back };
+        let (state, features, progress) = (&state, &features[..], &progress);
+        let shown = &Shown::Complete;
+        PromptValues { state, features, at, changes, progress, notes, taken_back, shown }
             .fill(built_in, built_in)
     }
 

@@ -1,11 +1,14 @@
 //! A loop's folder at one moment: both files and the workspace, read once. The gate takes one at a
 //! stop, `loop run` between two sessions. The decision itself is `state`'s.
 
+use std::collections::BTreeSet;
+
 use super::context::ContextFill;
 use super::features::Feature;
 use super::progress::{self, Progress, Status};
 use super::prompts::PromptValues;
-use super::state::{ListChanges, LoopState, Step, next_step};
+use super::state::{ListChanges, LoopState, Shown, Step, next_step};
+use super::verify::TakenBack;
 use super::{change_probe, disk};
 use crate::config::LoopConfig;
 use crate::ids::ContentId;
@@ -19,6 +22,12 @@ pub struct LoopSnapshot {
     pub progress: Progress,
     /// Changes with the workspace's files and commits, and with what the list asks for.
     pub fingerprint: Option<String>,
+    /// Marks that did not hold, and were taken back.
+    pub taken_back: Vec<TakenBack>,
+    /// Keys of the features whose command could not be run.
+    pub unverified: BTreeSet<String>,
+    /// What the commands showed where all features are set to pass.
+    pub shown: Shown,
 }
 
 /// The current time in milliseconds since 1970.
@@ -32,7 +41,9 @@ impl LoopSnapshot {
         let notes = disk::read_progress(&state.folder, &state.progress)?;
         let workspace = change_probe::fingerprint(&state.folder, &[&state.progress, &state.features]);
         let fingerprint = workspace.map(|workspace| with_features(&workspace, &features));
-        Ok(Self { progress: progress::parse(&notes), features, notes, fingerprint })
+        let progress = progress::parse(&notes);
+        let (taken_back, unverified, shown) = (Vec::new(), state.unverified.clone(), Shown::default());
+        Ok(Self { features, notes, progress, fingerprint, taken_back, unverified, shown })
     }
 
     pub fn passing(&self) -> usize {
@@ -42,8 +53,9 @@ impl LoopSnapshot {
     /// Records the last round in the state, and decides what comes next.
     pub fn next_step(&self, state: &mut LoopState, fill: Option<ContextFill>, config: &LoopConfig) -> Step {
         state.record_round(&self.features, self.fingerprint.as_deref(), now_ms());
+        state.unverified.clone_from(&self.unverified);
         let note = progress::status_note(&self.notes);
-        next_step(state, &self.features, &self.progress, note.as_deref(), fill, config)
+        next_step(state, &self.features, &self.shown, &self.progress, note.as_deref(), fill, config)
     }
 
     /// Hands a feature out, and returns the prompt for it.
@@ -55,9 +67,11 @@ impl LoopSnapshot {
         template: &str,
         built_in: &str,
     ) -> String {
-        state.hand_out(self.fingerprint.clone());
+        state.hand_out(self.fingerprint.clone(), now_ms());
         let (features, progress, notes) = (self.features.as_slice(), &self.progress, self.notes.as_str());
-        PromptValues { state, features, at, changes, progress, notes }.fill(template, built_in)
+        let (taken_back, shown) = (&self.taken_back, &self.shown);
+        PromptValues { state, features, at, changes, progress, notes, taken_back, shown }
+            .fill(template, built_in)
     }
 
     pub fn write_progress(&self, state: &LoopState, status: Status) -> Result<(), String> {
@@ -68,12 +82,12 @@ impl LoopSnapshot {
 }
 
 /// A rewritten list that asks for the same is no change, so its content counts and not its bytes.
+/// It stands apart from the workspace: to change the list is no work on a feature.
 fn with_features(workspace: &str, features: &[Feature]) -> String {
     let mut id = ContentId::default();
-    id.add(workspace);
     for feature in features {
         id.add(&feature.key);
         id.add(feature.content_id());
     }
-    id.finish()
+    format!("{workspace}:{}", id.finish())
 }

@@ -1,6 +1,6 @@
-//! What is saved of a loop between rounds, what a new look at its files changes in it, and what comes
-//! next: for the gate at a stop and for `loop run` between two sessions. Pure: no clock, no disk. The
-//! only place that decides about a loop.
+//! What is saved of a loop between rounds, what a new look at its files changes in it, and what
+//! comes next: for the gate at a stop and for `loop run` between two sessions. Pure: no clock, no
+//! disk. The only place that decides about a loop.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -38,9 +38,15 @@ pub struct LoopState {
     pub known_features: Vec<KnownFeature>,
     /// Keys of the features that passed at the last look.
     pub passing: BTreeSet<String>,
-    /// The workspace's fingerprint at the last hand-out; `None` where it can't be taken.
+    /// Keys of those among them whose command could not be run.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub unverified: BTreeSet<String>,
+    /// The fingerprint at the last hand-out, of the workspace and, behind a colon, of what the list
+    /// asks for; `None` where it can't be taken.
     #[serde(rename = "trace")]
     pub fingerprint: Option<String>,
+    /// When work was handed out last, or the loop was begun, in milliseconds since 1970.
+    pub handed_out_ms: i64,
     /// Whether work was handed out since the last look.
     #[serde(rename = "is_out")]
     pub is_handed_out: bool,
@@ -62,12 +68,16 @@ pub struct KnownFeature {
     pub description: String,
     /// [`Feature::content_id`].
     pub content: String,
+    /// The command that shows whether it passes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verify: Option<String>,
 }
 
 impl KnownFeature {
     fn new(feature: &Feature) -> Self {
         let description = feature.description.clone();
-        Self { key: feature.key.clone(), description, content: feature.content_id() }
+        let (content, verify) = (feature.content_id(), feature.verify.clone());
+        Self { key: feature.key.clone(), description, content, verify }
     }
 
     /// Its id, or the first words of its description where the key is only a hash.
@@ -84,6 +94,19 @@ impl KnownFeature {
     fn has_description_of(&self, feature: &Feature) -> bool {
         !self.description.is_empty() && self.description == feature.description
     }
+
+    /// Takes the command that the list has now. Returns whether it is another.
+    pub fn take_command(&mut self, features: &[Feature]) -> bool {
+        let Some(feature) = self.find_in(features).filter(|feature| feature.verify != self.verify) else {
+            return false;
+        };
+        // Other words or steps are told still.
+        if (Feature { verify: self.verify.clone(), ..feature.clone() }).content_id() == self.content {
+            self.content = feature.content_id();
+        }
+        self.verify.clone_from(&feature.verify);
+        true
+    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,6 +119,9 @@ pub struct LoopEnd {
     pub at_ms: i64,
     /// The session that was bound then.
     pub session: Option<String>,
+    /// Whether the stop of that session has told it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_told: bool,
 }
 
 /// What `loop run` has spent, over all its runs.
@@ -133,11 +159,41 @@ impl LoopState {
     pub fn begin(&mut self, features: &[Feature], fingerprint: Option<String>, now_ms: i64) {
         self.known_features = features.iter().map(KnownFeature::new).collect();
         self.passing = passing_keys(features);
+        self.unverified.clear();
         self.fingerprint = fingerprint;
+        self.handed_out_ms = now_ms;
         self.is_handed_out = false;
         self.stalled_rounds = 0;
         self.moved_ms = now_ms;
         self.ended = None;
+    }
+
+    /// Returns this new loop with what is known of an older one that is over: its features and
+    /// which of them passed. Of one that was complete nothing is asked for any more, and another
+    /// list begins afresh.
+    #[must_use]
+    pub fn continuing(mut self, older: &Self, features: &[Feature]) -> Self {
+        let mut known = older.known_features.clone();
+        if older.end_status() == Some(Status::Complete) {
+            known.retain(|known| known.find_in(features).is_some());
+        }
+        if !known.is_empty() {
+            self.known_features = known;
+            self.passing.clone_from(&older.passing);
+            self.unverified.clone_from(&older.unverified);
+            self.fingerprint.clone_from(&older.fingerprint);
+            self.handed_out_ms = older.handed_out_ms;
+        }
+        self
+    }
+
+    /// Takes back that it was begun again by somebody who can't vouch for marks: what `known` says
+    /// of them counts.
+    pub fn keep_marks_of(&mut self, known: &Self) {
+        self.passing.retain(|key| known.passing.contains(key));
+        self.unverified.clone_from(&known.unverified);
+        self.fingerprint.clone_from(&known.fingerprint);
+        self.handed_out_ms = known.handed_out_ms;
     }
 
     /// Compares the list with the known features. A new id with an old description is the same
@@ -154,6 +210,23 @@ impl LoopState {
             }
         }
         changes
+    }
+
+    /// The command that a feature had when it was first seen. A new id with an old description is
+    /// the same feature.
+    pub fn known_command(&self, feature: &Feature) -> Option<&str> {
+        let command = |is_it: &dyn Fn(&&KnownFeature) -> bool| {
+            self.known_features.iter().filter(is_it).find_map(|known| known.verify.as_deref())
+        };
+        command(&|known| known.key == feature.key)
+            .or_else(|| command(&|known| known.has_description_of(feature)))
+    }
+
+    /// Whether the workspace has changed since the last look or hand-out, if that can be told.
+    pub fn has_workspace_moved(&self, fingerprint: Option<&str>) -> Option<bool> {
+        let workspace = |print: &str| print.split(':').next().map(str::to_owned);
+        let (before, now) = self.fingerprint.as_deref().zip(fingerprint)?;
+        Some(workspace(before) != workspace(now))
     }
 
     /// Records what the last round changed, and returns whether it changed anything. A round
@@ -185,21 +258,49 @@ impl LoopState {
     }
 
     /// Counts one more hand-out.
-    pub fn hand_out(&mut self, fingerprint: Option<String>) {
+    pub fn hand_out(&mut self, fingerprint: Option<String>, now_ms: i64) {
         self.iteration += 1;
+        self.handed_out_ms = now_ms;
         self.is_handed_out = true;
         if fingerprint.is_some() {
             self.fingerprint = fingerprint;
         }
     }
 
+    /// Takes a person's word for the mark of a feature.
+    pub fn set_passing(&mut self, feature: &Feature) {
+        self.unverified.remove(&feature.key);
+        if feature.passes {
+            self.passing.insert(feature.key.clone());
+        } else {
+            self.passing.remove(&feature.key);
+        }
+    }
+
     /// Ends the loop and unbinds its session.
     pub fn end(&mut self, status: &Status, why: &str, now_ms: i64) {
         let session = self.session.take();
-        self.ended =
-            Some(LoopEnd { status: status.as_str().into(), why: why.into(), at_ms: now_ms, session });
+        let (status, why) = (status.as_str().to_owned(), why.to_owned());
+        self.ended = Some(LoopEnd { status, why, at_ms: now_ms, session, is_told: false });
         self.token = None;
         self.is_handed_out = false;
+    }
+
+    /// How a loop of this session was halted by command, where its stop has not told that yet.
+    pub fn untold_end(&self, session: &str) -> Option<&LoopEnd> {
+        let is_untold = |ended: &&LoopEnd| {
+            !ended.is_told
+                && ended.session.as_deref() == Some(session)
+                && ended.status == Status::Paused.as_str()
+        };
+        self.ended.as_ref().filter(is_untold)
+    }
+
+    /// Records that the stop of the session tells how it ended.
+    pub fn set_end_told(&mut self) {
+        if let Some(ended) = &mut self.ended {
+            ended.is_told = true;
+        }
     }
 
     /// The status it ended with, if it did.
@@ -225,9 +326,15 @@ fn passing_keys(features: &[Feature]) -> BTreeSet<String> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     Work {
-        /// Its index in the list; `None` where only removed features are left.
+        /// Its index in the list; `None` where only removed features are left, or the whole list's
+        /// command fails.
         at: Option<usize>,
         changes: ListChanges,
+    },
+    /// Let the session go, but keep the loop open: all features are set to pass, and a command that
+    /// would show it could not be run.
+    Unverified {
+        why: String,
     },
     /// Let the session go: the loop is over, or a fresh session continues it.
     End {
@@ -237,11 +344,24 @@ pub enum Step {
     NoFeatures,
 }
 
-/// Returns the next step of a loop in which the last round is recorded. `note` is the session's word
-/// beside a status of its own, `fill` how full its context is, if known.
+/// What the commands showed once all features are set to pass.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Shown {
+    /// Nothing that would keep the loop open.
+    #[default]
+    Complete,
+    /// The whole list's command failed, and how.
+    ListFails(String),
+    /// Why a command could not be run.
+    NotRun(String),
+}
+
+/// Returns the next step of a loop in which the last round is recorded. `note` is the session's
+/// word beside a status of its own, `fill` how full its context is, if known.
 pub fn next_step(
     state: &LoopState,
     features: &[Feature],
+    shown: &Shown,
     progress: &Progress,
     note: Option<&str>,
     fill: Option<ContextFill>,
@@ -253,12 +373,19 @@ pub fn next_step(
         return Step::NoFeatures;
     }
     let at = features.iter().position(|feature| !feature.passes);
-    if at.is_none() && changes.gone.is_empty() {
-        let count = counted(features.len(), "feature passes", "features pass");
-        return end(Status::Complete, format!("all {count}, after {}", iterations(state.iteration)));
-    }
     let open = features.iter().filter(|feature| !feature.passes).count() + changes.gone.len();
-    let open = format!("{} still open", counted(open, "feature is", "features are"));
+    let open = match (open, shown) {
+        (0, Shown::Complete) => {
+            let all = match features.len() {
+                1 => "the only feature passes".to_owned(),
+                count => format!("all {count} features pass"),
+            };
+            return end(Status::Complete, format!("{all}, after {}", iterations(state.iteration)));
+        }
+        (0, Shown::NotRun(why)) => return Step::Unverified { why: why.clone() },
+        (0, Shown::ListFails(_)) => "`[loop] verify` fails".to_owned(),
+        (open, _) => format!("{} still open", counted(open, "feature is", "features are")),
+    };
     if let Some(status @ (Status::Blocked | Status::Paused)) = &progress.status {
         let note = note.map(|note| format!(": {note}")).unwrap_or_default();
         return end(status.clone(), format!("{} says {status}{note}; {open}", state.progress));
@@ -310,7 +437,7 @@ mod tests {
         ];
         for (round, (is_handed_out, list, now, has_moved, stalled, moved_ms)) in (1_i64..).zip(rounds) {
             if is_handed_out {
-                state.hand_out(None);
+                state.hand_out(None, 0);
             }
             assert_eq!(state.record_round(&features(list), now, round), has_moved, "round {round}");
             assert_eq!((state.stalled_rounds, state.moved_ms), (stalled, moved_ms), "round {round}");
@@ -358,7 +485,7 @@ mod tests {
         let note = progress::status_note(notes);
         let fill = Some(ContextFill { tokens, window: 200_000 });
         let config = LoopConfig { stall_after: 3, context: 0.8, ..LoopConfig::default() };
-        next_step(&state, &features, &progress, note.as_deref(), fill, &config)
+        next_step(&state, &features, &Shown::Complete, &progress, note.as_deref(), fill, &config)
     }
 
     fn end(status: Status, why: &str) -> Step {
@@ -385,6 +512,34 @@ mod tests {
         assert_eq!(step(&all, |_| (), "", 0), complete(4));
         let exhausted = |state: &mut LoopState| (state.iteration, state.stalled_rounds) = (10, 9);
         assert_eq!(step(&all, exhausted, "status: BLOCKED", 199_000), complete(10));
+    }
+
+    #[test]
+    fn a_command_that_failed_or_was_not_run_keeps_it_open() {
+        let all = features(&OPEN.replace("\"y\"", "\"y\",\"passes\":true"));
+        let (mut state, progress) = (started_loop(OPEN), progress::parse(""));
+        let step = |state: &LoopState, shown: &Shown| {
+            next_step(state, &all, shown, &progress, None, None, &LoopConfig::default())
+        };
+        let not_run = Shown::NotRun("it did not end within 9 s".into());
+        assert_eq!(step(&state, &not_run), Step::Unverified { why: "it did not end within 9 s".into() });
+        let fails = Shown::ListFails("`npm test` ended with exit code 1".into());
+        assert_eq!(step(&state, &fails), Step::Work { at: None, changes: ListChanges::default() });
+        state.iteration = 10;
+        let why = "the limit of 10 iterations is reached; `[loop] verify` fails";
+        assert_eq!(step(&state, &fails), end(Status::ReachedLimit, why));
+    }
+
+    #[test]
+    fn a_command_that_a_person_corrects_is_taken_and_other_words_are_told_still() {
+        let list = r#"[{"id":"a","description":"x","verify":"old"},{"id":"b","description":"y"}]"#;
+        let mut state = started_loop(list);
+        let now = features(&list.replace("old", "new").replace("\"y\"", "\"z\",\"verify\":\"b\""));
+        let taken: Vec<bool> =
+            state.known_features.iter_mut().map(|known| known.take_command(&now)).collect();
+        let commands: Vec<_> = state.known_features.iter().map(|known| known.verify.as_deref()).collect();
+        assert_eq!((taken, commands), (vec![true, true], vec![Some("new"), Some("b")]));
+        assert_eq!(state.changes(&now).rewritten, ["b"]);
     }
 
     #[test]

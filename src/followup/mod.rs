@@ -1,12 +1,16 @@
-//! What became of a block: for each finding, whether it was fixed, disputed or ignored by the session's next stop.
-//! Pure: `hook::block_followup` reads the session, looks at the disk and asks a reader.
+//! The outcome of a block: for each finding, whether it was fixed, disputed or ignored by the
+//! session's next stop. Pure but for `handed_over`: `hook::block_followup` reads the session, looks at
+//! the disk and asks a reader.
 //!
-//! `pending` is what the state has of a block until then, `settled` what disk and plan settle by themselves,
-//! `question` what a reader is asked about the rest. What an agent disputed does not block again in its session.
+//! `handed_over` finds blocks in a transcript, `pending` is what the state keeps of a block until then, `settled` decides what disk and plan
+//! settle by themselves, `question` asks a reader about the rest, `summary` tells the person. What
+//! an agent disputed does not block again in its session.
 
+pub mod handed_over;
 pub mod pending;
 pub mod question;
 pub mod settled;
+pub mod summary;
 
 pub use pending::{PendingBlock, PendingFinding};
 
@@ -23,14 +27,14 @@ use question::{Reply, State};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolution {
     pub outcome: FindingOutcome,
-    /// How that is known, in words.
+    /// How that is known.
     pub why: String,
-    /// Whether a reader says that the finding was never right; `None` where none was asked.
+    /// Whether a reader says that the finding was never right; `None` if none was asked.
     pub was_wrong: Option<bool>,
 }
 
-/// Resolves a finding. What disk or plan settle is fixed, whatever is said of it; a reader decides the rest. Where
-/// none could be asked, a final message that names the finding is a dispute.
+/// Resolves a finding. What disk or plan settle is fixed, whatever is said about it; a reader
+/// decides the rest. If none could be asked, a final message that names the finding is a dispute.
 pub fn resolve(
     pending: &PendingFinding,
     settled: Option<String>,
@@ -47,11 +51,11 @@ pub fn resolve(
         (None, Some(Reply { state: State::Wrong, why, .. })) => (Disputed, why),
         (None, Some(Reply { state: State::Stands, why, .. })) if is_named => (
             Disputed,
-            format!("the final message speaks of it, and a reader says that it still stands: {why}"),
+            format!("the final message mentions it, and a reader says that it still stands: {why}"),
         ),
         (None, Some(Reply { state: State::Stands, why, .. })) => (Ignored, format!("it still stands: {why}")),
-        (None, None) if is_named => (Disputed, "the final message speaks of it".to_owned()),
-        (None, None) if has_changed => (Fixed, "what it speaks of was changed since".to_owned()),
+        (None, None) if is_named => (Disputed, "the final message mentions it".to_owned()),
+        (None, None) if has_changed => (Fixed, "its subject was changed since".to_owned()),
         (None, None) => {
             (Ignored, "nothing was done about it, and the final message does not name it".to_owned())
         }
@@ -59,9 +63,9 @@ pub fn resolve(
     Resolution { outcome, why, was_wrong }
 }
 
-/// Whether a text names a finding: by its file, or by the words that it rests on.
+/// Returns whether a text names a finding: by its file, or by the text that it quotes.
 pub fn names(text: &str, pending: &PendingFinding) -> bool {
-    /// Fewer letters than this stand in many a text.
+    /// Shorter quotes occur in many texts by accident.
     const LEAST: usize = 12;
     let finding = &pending.finding;
     let by_path = finding.path.as_deref().is_some_and(|path| names_file(text, base_name(path)));
@@ -73,14 +77,14 @@ pub fn names(text: &str, pending: &PendingFinding) -> bool {
 #[serde(default)]
 pub struct Dispute {
     pub of: String,
-    /// Which of its findings, counted from 1.
+    /// The number of the finding, from 1.
     pub finding: usize,
     /// The agent's words, masked.
     pub sentence: String,
 }
 
-/// Sets aside the confirmed findings that were disputed before, and returns them. What a person called right
-/// (`is_upheld`) blocks whatever the agent says.
+/// Removes and returns the confirmed findings that were disputed before. A finding that a person
+/// called right (`is_upheld`) blocks whatever the agent says.
 pub fn set_aside(
     findings: &mut [Finding],
     fitting: &mut Vec<Finding>,
@@ -113,7 +117,7 @@ mod tests {
         PendingFinding { number: 1, finding, mark: None }
     }
 
-    /// What it became, how that is known, and whether it was wrong.
+    /// Returns the outcome, how it is known, and whether the finding was wrong.
     fn became(
         settled: Option<&str>,
         said: Option<State>,
@@ -151,7 +155,7 @@ mod tests {
         let ignored = (FindingOutcome::Ignored, format!("it still stands: {why}"), Some(false));
         assert_eq!(became(None, Some(State::Stands), "Done.", true), ignored);
         let disputed =
-            format!("the final message speaks of it, and a reader says that it still stands: {why}");
+            format!("the final message mentions it, and a reader says that it still stands: {why}");
         let expected = (FindingOutcome::Disputed, disputed, Some(false));
         assert_eq!(became(None, Some(State::Stands), NAMES_IT, true), expected);
     }
@@ -159,10 +163,10 @@ mod tests {
     #[test]
     fn without_a_reader_a_message_that_names_it_is_a_dispute() {
         for has_moved in [false, true] {
-            let expected = (FindingOutcome::Disputed, "the final message speaks of it".to_owned(), None);
+            let expected = (FindingOutcome::Disputed, "the final message mentions it".to_owned(), None);
             assert_eq!(became(None, None, NAMES_IT, has_moved), expected);
         }
-        let moved = "what it speaks of was changed since".to_owned();
+        let moved = "its subject was changed since".to_owned();
         assert_eq!(became(None, None, "Done.", true), (FindingOutcome::Fixed, moved, None));
         let nothing = "nothing was done about it, and the final message does not name it".to_owned();
         assert_eq!(became(None, None, "Done.", false), (FindingOutcome::Ignored, nothing, None));

@@ -1,4 +1,5 @@
-//! A block whose outcome is not known yet, as saved until the session's next stop. Plain data, masked and bounded.
+//! A block whose outcome is not known yet, as saved until the session's next stop. Plain data,
+//! masked and bounded.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +9,7 @@ use crate::plan::Mark;
 use crate::text::first_part;
 
 const MESSAGE_CAP: usize = 16 << 10;
-/// So many findings are followed; a list of more is nobody's next step.
+/// How many findings are followed up: nobody works through a longer list.
 const MOST: usize = 40;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,16 +26,17 @@ pub struct PendingBlock {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingFinding {
-    /// Which of the decision's findings it is, counted from 1.
+    /// The number of the finding in its decision, from 1.
     pub number: usize,
     pub finding: Finding,
-    /// How the step that it quotes was marked; nothing where it quotes none.
+    /// The mark of the step that it quotes, if it quotes one.
     #[serde(default)]
     pub mark: Option<Mark>,
 }
 
 impl PendingBlock {
-    /// The findings that block a stop, as `holds` says. The id and the time are set when the block is given.
+    /// Returns the findings that block a stop, according to `holds`. The id and the time are set
+    /// when the block is given.
     pub fn new(findings: &[Finding], holds: impl Fn(&Finding) -> bool, evidence: &Evidence) -> Self {
         let plan = evidence.plan.as_ref();
         let mark_of = |number: usize| {
@@ -59,7 +61,19 @@ impl PendingBlock {
         }
     }
 
-    /// Whether this is the final message of the stop that was blocked.
+    /// Returns what a final message says beyond the one that was blocked: saying the same again, with
+    /// something added, is no answer.
+    pub fn answer_in(&self, message: &str) -> String {
+        if self.was_said(message) {
+            return String::new();
+        }
+        // A shorter line may be a name, which an answer has to mention.
+        let said = self.message.iter().flat_map(|message| message.lines()).map(str::trim);
+        let said = said.filter(|line| line.split_whitespace().nth(2).is_some());
+        said.fold(message.to_owned(), |rest, line| rest.replace(line, ""))
+    }
+
+    /// Returns whether this is the final message of the stop that was blocked.
     pub fn was_said(&self, message: &str) -> bool {
         self.message.as_deref() == Some(first_part(message, MESSAGE_CAP).as_str())
     }
@@ -83,6 +97,17 @@ mod tests {
         let numbers: Vec<_> = pending.findings.iter().map(|held| (held.number, held.mark)).collect();
         assert_eq!(numbers, [(2, Some(Mark::Ticked)), (3, None)]);
         assert_eq!((pending.message.as_deref(), pending.rows), (Some("Done."), 12));
+    }
+
+    #[test]
+    fn what_was_said_before_is_no_part_of_an_answer() {
+        let said = "Done:\n- b.txt\n- a.txt is written.\n";
+        let block = PendingBlock { message: Some(said.to_owned()), ..PendingBlock::default() };
+        assert_eq!(block.answer_in(said), "");
+        assert_eq!(block.answer_in("- a.txt is written. As I said.").trim(), "As I said.");
+        for other in ["- b.txt: not needed.", "a.txt is not needed."] {
+            assert_eq!(block.answer_in(other), other);
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
-//! What a reader is asked about a block at the stop after it: the prompt for the findings that disk and plan do not
-//! settle, and its answer. Pure. An answer that does not fit the schema is none.
+//! The question to a reader at the stop after a block: the prompt for the findings that disk and
+//! plan do not settle, and the parser of its answer. Pure. An answer that does not fit the schema
+//! counts as none.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -20,7 +21,7 @@ pub enum State {
     Fixed,
     /// It was never right.
     Wrong,
-    /// It is still so.
+    /// It is still true.
     Stands,
 }
 
@@ -49,7 +50,7 @@ pub fn prompt(shown: &SharedPrompt, findings: &[&Finding]) -> Result<Prompt, Pro
     Ok(Prompt { schema: one_line(SCHEMA), check, ..shown.prompt(&task) })
 }
 
-/// Parses the answer on so many findings. Returns the reply on each, where there is one.
+/// Parses the answer about this many findings. Returns the reply on each, if there is one.
 pub fn replies(json: &str, count: usize) -> Vec<Option<Reply>> {
     let answer: Answer = parse(json).unwrap_or_default();
     let reply = |number: usize| answer.findings.iter().find(|reply| reply.number == number);
@@ -93,7 +94,7 @@ mod tests {
         assert!(prompt.schema.contains("stands") && !prompt.schema.contains('\n'));
     }
 
-    /// The schema has no other constraint than those compared here.
+    /// The schema has no constraints other than those compared here.
     #[test]
     fn the_schema_and_the_types_agree() {
         let schema: Value = serde_json::from_str(SCHEMA).expect("a schema");

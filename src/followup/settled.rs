@@ -1,4 +1,5 @@
-//! Whether disk, session or plan settle a finding by themselves. Pure, and reads no prose: the rest is for a reader.
+//! Whether disk, session or plan settle a finding by themselves. Pure, and reads no prose: the rest
+//! is for a reader.
 
 use super::PendingFinding;
 use crate::evidence::{Evidence, FileState};
@@ -6,7 +7,7 @@ use crate::finding::{Category, ClaimedIn, Kind};
 use crate::plan::Mark;
 use crate::text::normalise::{bare, normalised};
 
-/// Returns how a finding is settled, if it is. `state` is what stands at its path now.
+/// Returns how a finding is settled, if it is. `state` is what is at its path now.
 pub fn settled(
     held: &PendingFinding,
     state: Option<&FileState>,
@@ -29,7 +30,8 @@ fn by_disk(held: &PendingFinding, state: Option<&FileState>) -> Option<String> {
     }
 }
 
-/// A command that failed, or was not run, has succeeded since, by the very line that the finding quotes.
+/// A command that failed, or was not run, has succeeded since, with the exact line that the finding
+/// quotes.
 fn by_command(held: &PendingFinding, evidence: &Evidence, since: usize) -> Option<String> {
     let finding = &held.finding;
     if !matches!(finding.kind, Kind::Failed | Kind::NotRun) {
@@ -40,10 +42,12 @@ fn by_command(held: &PendingFinding, evidence: &Evidence, since: usize) -> Optio
     let failed = before.rev().find(|command| command.is_quoted_by(&finding.proof))?;
     let line = normalised(&failed.line);
     let last = commands.iter().rfind(|command| command.at > since && normalised(&command.line) == line)?;
-    last.has_passed().then(|| format!("`{}` succeeded since", last.line.lines().next().unwrap_or_default()))
+    // What stands between the outer marks is the command, and all of it.
+    let shown = last.line.lines().next().unwrap_or_default().replace('`', "'");
+    last.has_passed().then(|| format!("`{shown}` succeeded since"))
 }
 
-/// What the plan itself says now of the step that a finding quotes.
+/// Returns what the plan itself now says about the step that a finding quotes.
 fn by_plan(held: &PendingFinding, evidence: &Evidence) -> Option<String> {
     let finding = &held.finding;
     let (then, plan) = (held.mark?, evidence.plan.as_ref()?);
@@ -111,7 +115,7 @@ mod tests {
         );
     }
 
-    /// What settles a run that failed at 3, with the stop at 5.
+    /// Returns what settles a run that failed at 3, with the stop at 5.
     fn after(kind: Kind, proof: &str, commands: Vec<Command>) -> Option<String> {
         let mut evidence = nothing();
         evidence.session.commands = commands;
@@ -147,7 +151,7 @@ mod tests {
         assert_eq!(after(Kind::Other, "1 test failed", vec![red(), green()]), None);
     }
 
-    /// What the plan, as it is now, settles of its step.
+    /// Returns what the current plan settles about its step.
     fn planned(category: Category, then: Option<Mark>, now: &str) -> Option<String> {
         let mut held = held(category, Kind::LeftOut, "Write the docs", None);
         held.mark = then;

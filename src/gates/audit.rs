@@ -1,10 +1,10 @@
-//! The audit gate: whether a stop is audited, which readers are asked, and what is saved of it. The audit itself
-//! is `crate::audit`.
+//! The audit gate: whether a stop is audited, which readers are asked, and what is saved
+//! afterwards. The audit itself is `crate::audit`.
 
 use strum::EnumMessage as _;
 
 use super::{CheckedGate, Gate, GateDetails, GateResult, SessionView, StopContext};
-use crate::audit::outcome::{advised, could_not, outcome_of, with_disputed};
+use crate::audit::outcome::{advised, could_not, outcome_of, with_disputed, with_message};
 use crate::audit::reading::{self, Reading, Setting};
 use crate::audit::record::{file_record, reader_record, snapshot_of};
 use crate::audit::staleness::{Stamps, TranscriptMark, drop_stale, progress_since};
@@ -13,7 +13,9 @@ use crate::config::{Planless, SecondReader};
 use crate::decision::{Cause, NEWER_STOP, Outcome, OutcomeKind};
 use crate::evidence::JudgedUntil;
 use crate::finding::{Advisory, Finding};
+use crate::followup::handed_over::blocks_in_transcript;
 use crate::followup::{Dispute, PendingBlock, set_aside};
+use crate::ids::ContentId;
 use crate::log::record::{FileRecord, ReaderRecord};
 use crate::log::{DecisionLog, artifacts};
 use crate::readers::prompt::PromptError;
@@ -24,7 +26,7 @@ use crate::timing;
 
 pub const AUDIT: &str = "audit";
 
-/// The name under which the state has that the person was told of a spent budget.
+/// The notice that tells the person of a spent budget.
 const BUDGET_TOLD: &str = "reader-budget";
 
 #[derive(Debug)]
@@ -32,16 +34,16 @@ pub struct AuditGate;
 
 #[derive(Debug, Default)]
 pub struct AuditDetails {
-    /// Every file, and how it entered the evidence.
+    /// Every file, and how it is presented in the evidence.
     pub files: Vec<FileRecord>,
     pub masked: usize,
     pub prompt_bytes: usize,
     pub first: Option<ReaderRecord>,
     pub second: Option<ReaderRecord>,
-    /// Every finding, those that were refuted too.
+    /// Every finding, refuted ones included.
     pub findings: Vec<Finding>,
     pub advisories: Vec<Advisory>,
-    /// What the next stop has to know of this one if it is blocked.
+    /// What the next stop has to know about this one if it is blocked.
     pub pending: Option<PendingBlock>,
 }
 
@@ -51,7 +53,8 @@ impl Gate for AuditGate {
     }
 
     fn check(&self, stop: &StopContext<'_>, _: &[CheckedGate], readers: &mut Readers<'_>) -> GateResult {
-        // Before the transcript is read: what is added from now on is newer than what is audited.
+        // Before the transcript is read: whatever is added from now on is newer than what is
+        // audited.
         let mark = stop.newest.and_then(|_| TranscriptMark::now(stop.input));
         let view = stop.view();
         if let Some((cause, why)) = nothing_to_judge(stop, view) {
@@ -60,6 +63,18 @@ impl Gate for AuditGate {
         let mut audit = Audit { stop, view, change: StateChange::default(), faults: Vec::new() };
         let mut details = AuditDetails::default();
         let mut outcome = audit.outcome(&mut details, readers);
+        let mut if_held = Vec::new();
+        let last = stop.saved().audits.get(stop.agent());
+        let is_same = |last: &LastAudit| {
+            Work { done: last.work, finished: last.finished } == Work::in_session(&view.session)
+        };
+        if last.is_some_and(|last| is_same(last) && was_not_handed_over(stop, view, last)) {
+            if outcome.wants_block() {
+                if_held.push(NOT_HANDED_OVER.to_owned());
+            } else {
+                outcome = with_message(outcome, NOT_HANDED_OVER);
+            }
+        }
         if stop.is_background()
             && !outcome.is_pass()
             && let Some(progress) = progress_since(mark.as_ref(), stop.input, stop.env, stop.started_ms)
@@ -67,23 +82,54 @@ impl Gate for AuditGate {
             audit.change.audit = None;
             outcome = Outcome::pass(Cause::MovedOn, progress.get_message().unwrap_or_default());
         }
-        GateResult {
-            outcome,
-            change: audit.change,
-            config_faults: audit.faults,
-            details: GateDetails::Audit(Box::new(details)),
-        }
+        let details = GateDetails::Audit(Box::new(details));
+        GateResult { change: audit.change, config_faults: audit.faults, if_held, details, ..outcome.into() }
     }
 }
 
 fn nothing_to_judge(stop: &StopContext<'_>, view: &SessionView) -> Option<(Cause, &'static str)> {
-    let last = stop.saved().audits.get(stop.agent());
+    if stop.input.is_foreign || view.session.is_foreign() {
+        return Some((Cause::UnknownClient, "the hook's input or the transcript is not Claude Code's"));
+    }
+    let last = stop.saved().audits.get(stop.agent()).filter(|last| is_of_this_stop(stop, view, last));
     let last = last.map(|last| Work { done: last.work, finished: last.finished });
     nothing_to_audit(&view.session, view.plan.as_ref(), last).or_else(|| {
         let is_off = view.plan.is_none() && stop.config.audit.planless == Planless::Off;
         is_off.then_some((Cause::NothingToAudit, "no plan in play, and `planless` is \"off\""))
     })
 }
+
+/// Returns whether the last audit says something about this stop as well. An agent can run the hook
+/// itself, with a final message of its own making, and before the stop: an audit of this turn counts
+/// only for the message that it judged, and one that blocked only if the client handed that over.
+/// What is said after a later prompt is talk.
+fn is_of_this_stop(stop: &StopContext<'_>, view: &SessionView, last: &LastAudit) -> bool {
+    let is_same_message = last.message == message_digest(view);
+    has_asked_since(view, last) || is_same_message && !was_not_handed_over(stop, view, last)
+}
+
+fn has_asked_since(view: &SessionView, last: &LastAudit) -> bool {
+    view.session.asks.iter().any(|ask| ask.at > last.rows)
+}
+
+/// Returns whether the last audit blocked this turn, and the transcript shows nothing of that.
+fn was_not_handed_over(stop: &StopContext<'_>, view: &SessionView, last: &LastAudit) -> bool {
+    // A dry run blocks nobody.
+    let was_given = stop.saved().blocked_ms.get(stop.agent()).is_some_and(|at| *at >= last.decided_ms);
+    if last.was_clean || !was_given || stop.input.stop_hook_active || has_asked_since(view, last) {
+        return false;
+    }
+    let blocks = stop.input.own_transcript().map(|path| blocks_in_transcript(path, Some(last.decided_ms)));
+    !blocks.is_some_and(|blocks| blocks.is_ok_and(|blocks| blocks > 0))
+}
+
+fn message_digest(view: &SessionView) -> String {
+    ContentId::digest(view.session.final_message.as_deref().unwrap_or_default().trim())
+}
+
+/// What the person is told where a block of this turn never reached the agent.
+const NOT_HANDED_OVER: &str = "this stop was decided before, and the session was never told of the block: something other \
+                               than the client ran the hook. It was checked again";
 
 struct Audit<'a> {
     stop: &'a StopContext<'a>,
@@ -115,8 +161,9 @@ impl Audit<'_> {
             Ok(outcome) => outcome,
             Err(stale) => return Outcome::pass(Cause::MovedOn, stale),
         };
-        // An audit that could not be made is none: the next stop tries again. What could not be verified now can't
-        // be verified at the next stop either, on the same evidence, and is not worth another call.
+        // A failed audit does not count, so the next stop tries again. What could not be verified
+        // now can't be verified at the next stop either, on the same evidence, and is not worth
+        // another call.
         if matches!(answer, ReaderOutcome::Answered(_)) || outcome.wants_block() {
             let work = Work::in_session(&view.session);
             self.change.audit = Some(LastAudit {
@@ -126,6 +173,7 @@ impl Audit<'_> {
                 was_clean: !outcome.wants_block(),
                 files: input.evidence.changed_files(),
                 decided_ms: crate::clock::now().as_millisecond(),
+                message: message_digest(view),
             });
         }
         let outcome = self.tell_of_budget_once(outcome, &answer);
@@ -146,14 +194,14 @@ impl Audit<'_> {
             let (session, plan) = (view.session.clone(), view.plan.clone());
             let config = &stop.config.audit;
             let input = AuditInput::new(session, plan, &view.workspace, prompts, config, judged, &mut cache);
-            stop.state.keep_evidence(stop.session, stop.agent(), &cache);
+            stop.state.save_evidence(stop.session, stop.agent(), &cache);
             input
         });
         stop.phases.add(timing::FACTS, input.facts_took);
         input
     }
 
-    /// Asks the readers, within what is left of the hook's time.
+    /// Asks the readers, within the hook's remaining time.
     fn ask(
         &mut self,
         input: &AuditInput,
@@ -196,8 +244,8 @@ impl Audit<'_> {
         Ok(reading)
     }
 
-    /// What the findings come to. An error names the files that have changed meanwhile, where nothing else is
-    /// left to say.
+    /// Returns the outcome of the findings. The error names files that have changed in the
+    /// meantime, if nothing else is left to report.
     fn judge(
         &self,
         input: &AuditInput,
@@ -229,31 +277,33 @@ impl Audit<'_> {
         Ok(outcome)
     }
 
-    /// The person is told of a spent budget once; from then on only the log has it.
+    /// Tells the person of a spent budget once; after that it only goes to the log.
     fn tell_of_budget_once(&mut self, outcome: Outcome, answer: &ReaderOutcome) -> Outcome {
         if !matches!(answer, ReaderOutcome::Unavailable(Unavailable::BudgetSpent(_))) {
             return outcome;
         }
-        if outcome.kind == OutcomeKind::CouldNotCheck && self.stop.saved().told.contains(BUDGET_TOLD) {
+        if outcome.kind == OutcomeKind::CouldNotCheck && self.stop.saved().shown_notices.contains(BUDGET_TOLD)
+        {
             return Outcome::pass(outcome.cause, outcome.words);
         }
-        self.change.told.insert(BUDGET_TOLD.to_owned());
+        self.change.shown_notices.insert(BUDGET_TOLD.to_owned());
         outcome
     }
 
-    /// Adds the advisories of which the person was not told before.
+    /// Adds the advisories that the person was not shown before.
     fn advise(&mut self, outcome: Outcome, advisories: &[Advisory]) -> Outcome {
-        let told = &self.stop.saved().told;
+        let told = &self.stop.saved().shown_notices;
         let new: Vec<&Advisory> = advisories.iter().filter(|one| !told.contains(&one.name())).collect();
-        // In the background nobody is told: a client that does not wait throws a `systemMessage` away (2.1.325).
+        // A background hook can tell nobody: a client that does not wait discards its
+        // `systemMessage` (2.1.325).
         if !outcome.wants_block() && !self.stop.is_background() {
-            self.change.told.extend(new.iter().map(|advisory| advisory.name()));
+            self.change.shown_notices.extend(new.iter().map(|advisory| advisory.name()));
         }
         advised(outcome, &new)
     }
 }
 
-/// Whether a person called a finding right that the agent disputed.
+/// Returns whether a person called a finding right that the agent disputed.
 fn is_upheld(stop: &StopContext<'_>, dispute: &Dispute) -> bool {
     DecisionLog::in_folder(stop.state.root()).is_upheld(&dispute.of, dispute.finding)
 }

@@ -1,9 +1,10 @@
-//! The checklist gate: blocks a session that says that it is finished while boxes or tasks are open, or that ends
-//! without a required section. `open` finds the open items and words what the agent is told; a reader is asked which
-//! of them are claimed as done. An answer that does not fit is none.
+//! The checklist gate: blocks a session that says that it is finished while boxes or tasks are
+//! open, or that ends without a required section. `open` finds the open items and words the message
+//! to the agent; a reader is asked which of them are claimed as done. An answer that does not fit
+//! counts as none.
 //!
-//! An unfinished plan is normal: only what the final message claims counts, and a reader says what that is. Items
-//! that the audit blocks for at the same stop are left to it.
+//! An unfinished plan is normal: only what the final message claims counts, which a reader decides.
+//! Items that the audit blocks for at the same stop are left to it.
 
 mod open;
 
@@ -35,7 +36,7 @@ pub const NAME: &str = "checklist";
 
 const READ_CAP: u64 = 1 << 20;
 
-/// How long the question may take: it is a small one.
+/// How long the question may take; it is a small one.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 const QUESTION: &str = include_str!("../../prompts/checklist.md");
@@ -122,7 +123,7 @@ fn check_answer(json: &str) -> Result<(), String> {
     parse::<Answer>(json).map(drop)
 }
 
-/// Returns the question. All of it comes masked.
+/// Returns the question. All its text is masked.
 fn question(items: &[Item], session: &Session) -> Result<Prompt, PromptError> {
     let listed = items.iter().take(MOST).enumerate();
     let listed: Vec<String> =
@@ -158,7 +159,8 @@ fn block(unsettled: &OpenClaims, is_alone: bool) -> Outcome {
     Outcome::block(cause, open::reason(unsettled, is_alone))
 }
 
-/// Reads the files that the config names, but for the plan. Returns their boxes, and the files that can't be read.
+/// Reads the files that the config names, except the plan. Returns their boxes, and the files that
+/// can't be read.
 fn read_lists(stop: &StopContext<'_>, known: &SessionView) -> (Vec<Checklist>, Vec<(String, String)>) {
     let config = &stop.config.checklist;
     let plan = known.plan.as_ref().filter(|_| config.plan).and_then(|plan| plan.path.as_deref());
@@ -183,7 +185,8 @@ fn read_lists(stop: &StopContext<'_>, known: &SessionView) -> (Vec<Checklist>, V
     (lists, unreadable)
 }
 
-/// Leaves items to the audit that it blocks for as well: it says more of a step than that its box is open.
+/// Drops items that the audit blocks for as well: it says more about a step than that its box is
+/// open.
 pub fn leave_to_the_audit(checked: &mut [CheckedGate]) {
     let pending = checked.iter().find_map(|gate| match &gate.result.details {
         GateDetails::Audit(audit) if gate.blocks() => audit.pending.clone(),
@@ -194,7 +197,7 @@ pub fn leave_to_the_audit(checked: &mut [CheckedGate]) {
         let GateDetails::OpenClaims(unsettled) = &own.result.details else { continue };
         let rest = without_the_audits(unsettled, &pending);
         own.result.outcome = if rest.is_empty() {
-            Outcome::pass(Cause::NothingOpen, "the audit holds for what is open")
+            Outcome::pass(Cause::NothingOpen, "the audit blocks for what is open")
         } else {
             block(&rest, false)
         };

@@ -1,7 +1,7 @@
 //! Which gates are set, one line for each, in the order in which they check a stop. Pure.
 
-use super::{audit, checklist, keep_alive, pending_tasks};
-use crate::config::{Config, Mode, TaskSource};
+use super::{audit, checklist, checks, keep_alive, pending_tasks};
+use crate::config::{Config, TaskSource};
 use crate::text::{counted, time_span};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,10 +23,7 @@ pub fn configured(config: &Config) -> Vec<Configured> {
     if let Some(place) = place {
         let holds = counted(usize::try_from(tasks.max_holds).unwrap_or(usize::MAX), "hold", "holds");
         let dry = if tasks.dry_run { ", dry run" } else { "" };
-        gates.push(Configured {
-            name: pending_tasks::NAME,
-            words: format!("{place}, {holds} at the most{dry}"),
-        });
+        gates.push(Configured { name: pending_tasks::NAME, words: format!("{place}, at most {holds}{dry}") });
     }
     if config.worker.keep_alive {
         let span = |kind: &str| time_span(config.worker.idle_ms(kind));
@@ -47,14 +44,10 @@ pub fn configured(config: &Config) -> Vec<Configured> {
     }
     if !config.checks.is_empty() {
         let names: Vec<&str> = config.checks.iter().map(|check| check.name.as_str()).collect();
-        gates.push(Configured { name: "checks", words: names.join(", ") });
+        gates.push(Configured { name: checks::NAME, words: names.join(", ") });
     }
     if config.audit.enabled {
-        let mode = match config.audit.mode {
-            Mode::Hold => "the session waits",
-            Mode::Background => "in the background",
-        };
-        gates.push(Configured { name: audit::AUDIT, words: format!("{}, {mode}", config.auditor.model) });
+        gates.push(Configured { name: audit::AUDIT, words: config.auditor.model.clone() });
     }
     gates
 }
@@ -73,14 +66,14 @@ mod tests {
             let config = Config::parse(toml, "x").expect("a config");
             configured(&config).into_iter().map(|gate| format!("{}: {}", gate.name, gate.words)).collect()
         };
-        assert_eq!(lines(""), ["audit: haiku, the session waits"]);
+        assert_eq!(lines(""), ["audit: haiku"]);
         let all = "[tasks]\nsource = \"file\"\nmax_holds = 1\ndry_run = true\n[worker]\nkeep_alive = true\n[worker.kinds.builder]\nidle = \"2h\"\n";
         assert_eq!(
             lines(all),
             [
-                "pending-tasks: tasks in .claude/tasks.json, 1 hold at the most, dry run",
+                "pending-tasks: tasks in .claude/tasks.json, at most 1 hold, dry run",
                 "keep-alive: workers, 10 min without work, builder 2 h",
-                "audit: haiku, the session waits",
+                "audit: haiku",
             ]
         );
     }

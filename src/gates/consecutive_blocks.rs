@@ -1,35 +1,34 @@
-//! How often a session was blocked with no tool call between, by the end of its transcript. The client overrides the
-//! ninth such block and leaves the person with an empty result (2.1.325), so a gate that keeps a session at work has
-//! to let go before. Reads a bounded part of one file.
+//! How often a session was blocked without a tool call in between, by the end of its transcript.
+//! The client overrides the ninth such block and leaves the person with an empty result (2.1.325),
+//! so a gate that keeps a session working has to let go before. Reads a bounded part of one file.
 
 use std::path::Path;
 
-use crate::client::row::{ASSISTANT, Content, USER, rows_of};
+use crate::client::feedback::feedback;
+use crate::client::row::{ASSISTANT, Content, rows_of};
 use crate::files::end_of;
 use crate::gates::StopContext;
 
-/// After so many blocks in a row a session is let go. The client's limit is 8, and the newest rows may not be written
-/// yet.
+/// A session is let go after this many consecutive blocks. The client's limit is 8, and the newest
+/// rows may not be written yet.
 pub const MOST_IN_A_ROW: u32 = 6;
 
 /// How much of the transcript's end is read: an agent that calls no tool writes little.
 const TAIL: u64 = 256 << 10;
 
-/// The start of the row with which the client hands a block to the agent.
-const FEEDBACK: &str = "Stop hook feedback:";
-
-/// Whether a gate that keeps sessions at work may block this one once more.
+/// Returns whether a gate that keeps sessions working may block this one again.
 pub fn may_block_again(stop: &StopContext<'_>, gate: &str) -> bool {
     blocks_in_a_row(stop.input.own_transcript(), stop.blocks_by(gate)) < MOST_IN_A_ROW
 }
 
-/// Counts the blocks since the newest tool call; where no transcript can be read, all that the state has.
+/// Counts the blocks since the newest tool call; without a readable transcript, returns the state's
+/// count.
 fn blocks_in_a_row(transcript: Option<&Path>, held: u32) -> u32 {
     let tail = transcript.and_then(|path| end_of(path, TAIL).ok());
     tail.map_or(held, |tail| count(&tail).min(held))
 }
 
-/// Counts from the end. A line that can't be parsed, such as the first of the tail, is skipped.
+/// Counts from the end. Skips lines that can't be parsed, such as the first of the tail.
 fn count(tail: &[u8]) -> u32 {
     let mut blocks = 0;
     for line in tail.rsplit(|byte| *byte == b'\n') {
@@ -38,7 +37,7 @@ fn count(tail: &[u8]) -> u32 {
             let Some(message) = row.message() else { return };
             if row.kind.is(ASSISTANT) {
                 calls_a_tool |= is_call(&message.content);
-            } else if row.kind.is(USER) && is_feedback(&message.content) {
+            } else if feedback(row).is_some() {
                 blocks += 1;
             }
         });
@@ -51,16 +50,6 @@ fn count(tail: &[u8]) -> u32 {
 
 fn is_call(content: &Content<'_>) -> bool {
     matches!(content, Content::Blocks(blocks) if blocks.iter().any(|block| block.kind.is("tool_use")))
-}
-
-fn is_feedback(content: &Content<'_>) -> bool {
-    match content {
-        Content::Text(raw) => raw.text().is_some_and(|text| text.starts_with(FEEDBACK)),
-        Content::Blocks(blocks) => {
-            let mut texts = blocks.iter().filter_map(|block| block.text.text());
-            texts.any(|text| text.starts_with(FEEDBACK))
-        }
-    }
 }
 
 #[cfg(test)]

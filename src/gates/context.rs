@@ -1,5 +1,5 @@
-//! What the gates are given of one stop. The session, the workspace and the plan are read once, when the first
-//! gate asks for them. Must not decide anything.
+//! What the gates get of one stop. The session, the workspace and the plan are read once, when the
+//! first gate asks for them. Must not decide anything.
 
 use std::cell::OnceCell;
 use std::path::Path;
@@ -10,24 +10,27 @@ use crate::audit::{plan_in_play, plan_places};
 use crate::client::folders::Settings;
 use crate::client::hook_input::{Event, HookInput};
 use crate::config::Config;
+use crate::decision::Cause;
 use crate::env::Env;
 use crate::evidence::Workspace;
-use crate::evidence::masking::mask_session;
+use crate::evidence::masking::{mask_session, mask_values_said};
 use crate::log::record::TranscriptRecord;
 use crate::plan::Plan;
-use crate::redact::mask;
+use crate::redact::{SecretValues, mask};
+use crate::registry::{Registry, RegistryError, Task, Worker};
 use crate::session::builder::Role;
 use crate::session::load::Reading;
 use crate::session::{Session, resume};
 use crate::state::{NewestStop, SessionState, StateFolder};
+use crate::tasks::in_hand_of;
 use crate::timing::{self, Phases};
 
-/// What is left to finish in after readers and checks: merging, counting, logging, answering.
+/// The time reserved after readers and checks: for merging, counting, logging and answering.
 const ROOM_TO_ANSWER: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
 pub struct StopContext<'a> {
-    /// The id of the decision on it.
+    /// The id of its decision.
     pub id: &'a str,
     pub input: &'a HookInput,
     pub env: &'a Env,
@@ -40,12 +43,27 @@ pub struct StopContext<'a> {
     pub started_ms: i64,
     /// When the client ends this process.
     pub deadline: Instant,
-    /// In the background only: tells whether a newer stop has come.
+    /// Why only those gates run that keep the session working or that recheck what they blocked
+    /// for.
+    pub guard: Option<Cause>,
+    /// Only in the background: tells whether a newer stop has come.
     pub newest: Option<&'a NewestStop<'a>>,
     pub phases: &'a Phases,
     /// The state of the session before this stop; [`StopContext::saved`] reads it.
     pub state_before: OnceCell<SessionState>,
+    /// The worker that the session is; [`StopContext::worker`] looks it up.
+    pub worker: OnceCell<Result<Option<WorkerAtStop>, RegistryError>>,
     pub view: OnceCell<SessionView>,
+}
+
+/// The worker that a session is.
+#[derive(Debug)]
+pub struct WorkerAtStop {
+    pub worker: Worker,
+    /// Its tasks that are not over.
+    pub in_hand: Vec<Task>,
+    /// The time by the registry's clock.
+    pub now_ms: i64,
 }
 
 impl StopContext<'_> {
@@ -54,34 +72,50 @@ impl StopContext<'_> {
         self.input.agent_id.as_deref().unwrap_or_default()
     }
 
-    /// Whether it is a stop of the session itself, not of one of its subagents.
+    /// Returns whether it is a stop of the session itself, rather than of a subagent.
     pub fn is_main(&self) -> bool {
         self.input.event == Event::Stop
     }
 
-    /// Whether the session goes on without waiting for this hook.
+    /// Returns whether the session goes on without waiting for this hook.
     pub fn is_background(&self) -> bool {
         self.newest.is_some()
     }
 
-    /// By when readers and checks have to be over.
+    /// Returns when readers and checks have to be finished.
     pub fn work_deadline(&self) -> Instant {
         self.deadline.checked_sub(ROOM_TO_ANSWER).unwrap_or(self.deadline)
     }
 
-    /// How often a gate has blocked this session.
+    /// Returns how often a gate has blocked this session.
     pub fn blocks_by(&self, gate: &str) -> u32 {
         self.saved().blocked_by.get(gate).copied().unwrap_or_default()
     }
 
-    /// The state of the session before this stop; read by the first call. One that can't be read is empty here: the
-    /// lock on the stop reads it again, and refuses.
+    /// Returns the state of the session before this stop; read by the first call. An unreadable
+    /// state is empty here: taking the stop's lock reads it again, and refuses.
     pub fn saved(&self) -> &SessionState {
         let read = || self.state.session(self.session).unwrap_or_default();
         self.state_before.get_or_init(|| self.phases.time(timing::STATE, read))
     }
 
-    /// The session, its workspace and its plan; read by the first call.
+    /// Returns the worker that the session is; looked up by the first call. All gates share what
+    /// came of it: a database that does not answer is waited for once.
+    pub fn worker(&self) -> Result<Option<&WorkerAtStop>, &RegistryError> {
+        self.worker.get_or_init(|| self.find_worker()).as_ref().map(Option::as_ref)
+    }
+
+    fn find_worker(&self) -> Result<Option<WorkerAtStop>, RegistryError> {
+        let Some(session) = self.input.session_id.as_deref() else { return Ok(None) };
+        let (named, fleet) = (self.env.text(crate::env::WORKER), self.config.fleet.database.as_deref());
+        let opened = Registry::open_for_stop(self.state.root(), fleet, Some(session), named.as_deref())?;
+        let Some(mut registry) = opened else { return Ok(None) };
+        let Some(worker) = registry.record_stop(session, named.as_deref())? else { return Ok(None) };
+        let in_hand = registry.tasks(&in_hand_of(&worker.name))?;
+        Ok(Some(WorkerAtStop { worker, in_hand, now_ms: registry.now_ms() }))
+    }
+
+    /// Returns the session, its workspace and its plan; read by the first call.
     pub fn view(&self) -> &SessionView {
         self.view.get_or_init(|| SessionView::read(self, self.phases))
     }
@@ -92,7 +126,8 @@ impl StopContext<'_> {
 pub struct SessionView {
     pub session: Session,
     pub workspace: Workspace,
-    /// The plan in play. A subagent has none: it is asked for a part, and the rest is not its promise.
+    /// The plan in play. A subagent has none: it is asked to do a part, and did not promise the
+    /// rest.
     pub plan: Option<Plan>,
     /// How the transcript was read, for the log.
     pub transcript: TranscriptRecord,
@@ -114,8 +149,12 @@ impl SessionView {
         let path = stop.input.own_transcript();
         let last_message = stop.input.last_assistant_message.as_deref();
         let mut reading = Reading::at_stop(path, role, last_message, resume);
-        reading.sessions_mut().for_each(mask_and_count);
-        save_resume_points(stop, &reading);
+        let values = workspace.secret_values();
+        reading.sessions_mut().for_each(|session| {
+            mask_and_count(session);
+            mask_values_said(values, session);
+        });
+        save_resume_points(stop, &reading, values);
         let loaded = reading.finish();
         phases.add(timing::WAIT, loaded.waited);
         phases.add(timing::READ, started.elapsed());
@@ -131,19 +170,21 @@ impl SessionView {
 
 /// Masks and counts before the resume point is saved, so that the next stop need not do it again.
 fn mask_and_count(session: &mut Session) {
-    // The final message comes with the stop itself, and is compared with what the transcript says.
+    // The final message comes with the stop itself, and is compared with the transcript's.
     let final_message = session.final_message.take();
     mask_session(session);
     session.final_message = final_message;
 }
 
-/// Saves how far the transcripts were read, unless a secret is in it: texts that are compared with files are not
-/// masked. Then the next stop reads on from the last resume point without a secret.
-fn save_resume_points(stop: &StopContext<'_>, reading: &Reading) {
+/// Saves how far the transcripts were read, unless a secret is in it: texts that are compared with
+/// files are not masked. Then the next stop reads on from the last resume point without a secret.
+fn save_resume_points(stop: &StopContext<'_>, reading: &Reading, values: &SecretValues) {
     let Some(points) = reading.resume_points() else { return };
-    let has_secret =
-        points.iter().flat_map(|point| point.builder.plain_texts()).any(|text| mask(text).count > 0);
+    let has_secret = points
+        .iter()
+        .flat_map(|point| point.builder.plain_texts())
+        .any(|text| mask(text).count > 0 || values.mask(text).count > 0);
     if let Some(bytes) = (!has_secret).then(|| resume::encode(&points)).flatten() {
-        stop.state.keep_cursors(stop.session, stop.agent(), &bytes);
+        stop.state.save_cursors(stop.session, stop.agent(), &bytes);
     }
 }

@@ -1,8 +1,9 @@
-//! Everything that may block a stop: one file for each gate. A gate takes a [`StopContext`] and returns a
-//! [`GateResult`]. `hook::stop` runs the gates and merges what they return.
+//! Everything that may block a stop: one file for each gate. A gate takes a [`StopContext`] and
+//! returns a [`GateResult`]. `hook::stop` runs the gates and merges their results.
 //!
-//! All gates obey the loop guard and share one budget of blocks for each session, so that the client's own limit
-//! is never reached. The gates that keep a session at work have limits of their own (`consecutive_blocks`).
+//! All gates obey the loop guard and share one budget of blocks for each session, so that the
+//! client's own limit is never reached. The gates that keep a session working have limits of their
+//! own (`consecutive_blocks`), and the checks look again at the stop after their own block.
 
 pub mod audit;
 pub mod checklist;
@@ -13,15 +14,17 @@ pub mod context;
 pub mod feature_loop;
 pub mod keep_alive;
 pub mod pending_tasks;
+pub mod touched;
 
 use std::time::{Duration, Instant};
 
 pub use crate::gates::context::{SessionView, StopContext};
 
+use crate::checks::hold::CheckOutcome;
 use crate::client::hook_input::Event;
 use crate::config::TaskSource;
 use crate::decision::Outcome;
-use crate::readers::Readers;
+use crate::readers::{Readers, Usage};
 use crate::redact::mask;
 use crate::state::StateChange;
 use audit::{AUDIT, AuditDetails, AuditGate};
@@ -35,14 +38,20 @@ pub trait Gate {
     /// Its name in the log and in the config.
     fn name(&self) -> &'static str;
 
-    /// Whether it blocks only to keep a session at work: then it has limits of its own, and neither the loop guard
-    /// nor the session's budget applies.
+    /// Whether it only blocks to keep a session working, in which case it has limits of its own,
+    /// and neither the loop guard nor the session's budget applies.
     fn keeps_working(&self) -> bool {
         false
     }
 
-    /// Checks a stop. What goes wrong is an outcome too. `earlier` has the results of the gates before this one,
-    /// so that two gates need not say the same.
+    /// Whether it checks this stop despite the loop guard and a spent budget, to follow up on its
+    /// own block.
+    fn looks_again(&self, _: &StopContext<'_>) -> bool {
+        false
+    }
+
+    /// Checks a stop. Failures are outcomes, too. `earlier` has the results of the gates before
+    /// this one, so that two gates need not say the same thing.
     fn check(&self, stop: &StopContext<'_>, earlier: &[CheckedGate], readers: &mut Readers<'_>)
     -> GateResult;
 }
@@ -51,8 +60,11 @@ pub trait Gate {
 pub struct GateResult {
     pub outcome: Outcome,
     pub change: StateChange,
-    /// What is wrong with texts that the person configured; the built-in ones were used.
+    /// What is wrong with texts that the person configured; the built-in ones were used instead.
     pub config_faults: Vec<String>,
+    /// What to tell the person at a later stop if this one is blocked, which leaves no room for the
+    /// outcome's text.
+    pub if_held: Vec<String>,
     pub details: GateDetails,
 }
 
@@ -62,6 +74,7 @@ pub enum GateDetails {
     #[default]
     None,
     OpenClaims(OpenClaims),
+    Checks(Vec<CheckOutcome>),
     Audit(Box<AuditDetails>),
 }
 
@@ -71,6 +84,7 @@ impl From<Outcome> for GateResult {
             outcome,
             change: StateChange::default(),
             config_faults: Vec::new(),
+            if_held: Vec::new(),
             details: GateDetails::None,
         }
     }
@@ -79,9 +93,11 @@ impl From<Outcome> for GateResult {
 #[derive(Debug)]
 pub struct CheckedGate {
     pub gate: &'static str,
-    /// Whether it blocks only to keep a session at work.
+    /// Whether it only blocks to keep a session working.
     pub keeps_working: bool,
     pub took: Duration,
+    /// What the readers cost that it asked.
+    pub usage: Option<Usage>,
     pub result: GateResult,
 }
 
@@ -91,7 +107,7 @@ impl CheckedGate {
     }
 }
 
-/// The gates that are set for a stop, the cheap ones first, the audit last.
+/// Returns the gates that are set for a stop, the cheap ones first, the audit last.
 pub fn for_stop(stop: &StopContext<'_>) -> Vec<Box<dyn Gate>> {
     let config = stop.config;
     let mut gates: Vec<Box<dyn Gate>> = Vec::new();
@@ -126,14 +142,15 @@ pub fn check_all(
 ) -> Vec<CheckedGate> {
     let mut checked: Vec<CheckedGate> = Vec::new();
     for gate in gates {
-        let begun = Instant::now();
+        let (begun, before) = (Instant::now(), readers.budget.made.len());
         let mut result = gate.check(stop, &checked, readers);
-        // Titles, notes and output are others' words; those of the audit are masked already.
+        // Titles, notes and output come from others; the audit's are masked already.
         if gate.name() != AUDIT {
             result.outcome.words = mask(&result.outcome.words).text;
         }
         let (gate, keeps_working) = (gate.name(), gate.keeps_working());
-        checked.push(CheckedGate { gate, keeps_working, took: begun.elapsed(), result });
+        let usage = readers.budget.since(before);
+        checked.push(CheckedGate { gate, keeps_working, took: begun.elapsed(), usage, result });
     }
     checklist::leave_to_the_audit(&mut checked);
     checked

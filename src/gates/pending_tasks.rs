@@ -1,19 +1,19 @@
-//! The pending-tasks gate: blocks a worker's session while tasks that it was given or took are not over. A session
-//! that is no worker passes.
+//! The pending-tasks gate: blocks a worker's session while tasks that were assigned to it or that
+//! it took are not over. A session that is not a worker passes.
 
 use super::{CheckedGate, Gate, GateResult, StopContext};
-use crate::client::settings::registration::quoted;
+use crate::client::settings::registered_hooks::quoted;
 use crate::config::{TaskSource, TasksConfig};
 use crate::decision::{Cause, Outcome};
 use crate::env::Env;
 use crate::readers::Readers;
 use crate::registry::Worker;
-use crate::tasks::{Lookup, LookupOutcome, PendingTask, ResolvedQuery, find_pending, resolve_query};
+use crate::tasks::{Lookup, LookupOutcome, PendingTask, find_pending, query_of};
 use crate::text::{counted, first_part, harmless};
 
 pub const NAME: &str = "pending-tasks";
 
-/// How many tasks are named; the rest is a number.
+/// How many tasks are named; the rest are counted.
 const NAMED: usize = 20;
 
 const TITLE: usize = 200;
@@ -31,14 +31,17 @@ impl Gate for PendingTasks {
     fn check(&self, stop: &StopContext<'_>, _: &[CheckedGate], _: &mut Readers<'_>) -> GateResult {
         let held = stop.blocks_by(NAME);
         let config = &stop.config.tasks;
-        // A gate that may not block any more need not send a request.
+        // A gate that can't block any more need not send a request.
         if held >= config.max_holds {
             return enough(held, config.max_holds).into();
         }
-        let state = stop.state.root();
-        let session = stop.input.session_id.as_deref();
-        let (looked, worker) = match resolve_query(config, stop.env, state, session, stop.started_ms) {
-            Ok(ResolvedQuery { query, worker, mut registry }) => {
+        let (looked, worker) = match (stop.worker(), config.source) {
+            (Ok(Some(found)), TaskSource::Registry) => {
+                (LookupOutcome::of(&found.in_hand), Some(&found.worker))
+            }
+            (Ok(found), _) => {
+                let worker = found.map(|found| &found.worker);
+                let query = query_of(config, stop.env, stop.input.session_id.as_deref(), worker);
                 let lookup = Lookup {
                     config,
                     env: stop.env,
@@ -46,16 +49,16 @@ impl Gate for PendingTasks {
                     query: &query,
                     deadline: stop.deadline,
                 };
-                (find_pending(&lookup, registry.as_mut()), worker)
+                (find_pending(&lookup, None), worker)
             }
-            Err(fault) => (LookupOutcome::Failed(fault.to_string()), None),
+            (Err(fault), _) => (LookupOutcome::Failed(fault.to_string()), None),
         };
-        decide(&looked, held, config, || ways_on(config, worker.as_ref(), &own_command(stop.env))).into()
+        decide(&looked, held, config, || ways_on(config, worker, &own_command(stop.env))).into()
     }
 }
 
 fn enough(held: u32, most: u32) -> Outcome {
-    let detail = format!("the session was held for its tasks {}, of {most} at the most", times(held));
+    let detail = format!("the session was blocked for its tasks {}; the limit is {most}", times(held));
     Outcome::pass(Cause::PendingTasks, detail)
 }
 
@@ -63,7 +66,8 @@ fn times(count: u32) -> String {
     counted(usize::try_from(count).unwrap_or(usize::MAX), "time", "times")
 }
 
-/// Decides what the tasks mean. `ways_on` says what the agent can do, and is called only for a block.
+/// Decides what the tasks mean. `ways_on` returns what the agent can do, and is called only for a
+/// block.
 pub fn decide(
     looked: &LookupOutcome,
     held: u32,
@@ -71,10 +75,10 @@ pub fn decide(
     ways_on: impl FnOnce() -> String,
 ) -> Outcome {
     let tasks = match looked {
-        LookupOutcome::NoWorker => return Outcome::pass(Cause::NoWorker, "this session is no worker"),
-        LookupOutcome::NoFile => return Outcome::pass(Cause::NoTasks, "there is no file with tasks"),
+        LookupOutcome::NoWorker => return Outcome::pass(Cause::NoWorker, "this session is not a worker"),
+        LookupOutcome::NoFile => return Outcome::pass(Cause::NoTasks, "there is no task file"),
         LookupOutcome::Failed(why) => {
-            let message = format!("the tasks could not be looked at, so none held this stop: {why}");
+            let message = format!("the tasks could not be read, so they did not block this stop: {why}");
             return Outcome::could_not_check(Cause::TasksUnknown, message);
         }
         LookupOutcome::Found(tasks) if tasks.is_empty() => {
@@ -87,7 +91,7 @@ pub fn decide(
     }
     let list = list(tasks);
     if config.dry_run {
-        let detail = format!("[tasks] dry_run: it would be held, for {list}");
+        let detail = format!("[tasks] dry_run: it would be blocked, for {list}");
         return Outcome::pass(Cause::PendingTasks, detail);
     }
     Outcome::block(Cause::PendingTasks, format!("{list}\n\n{}", ways_on()))
@@ -95,8 +99,8 @@ pub fn decide(
 
 fn list(tasks: &[PendingTask]) -> String {
     let mut text = match tasks.len() {
-        1 => "One task is yours and not over:".to_owned(),
-        count => format!("{count} tasks are yours and not over:"),
+        1 => "One of your tasks is not finished:".to_owned(),
+        count => format!("{count} of your tasks are not finished:"),
     };
     for task in tasks.iter().take(NAMED) {
         let (id, title) = (first_part(&task.id, TITLE), first_part(&task.title, TITLE));
@@ -110,27 +114,27 @@ fn list(tasks: &[PendingTask]) -> String {
     text
 }
 
-/// What the agent can do: the commands where the registry has the tasks, else in words.
+/// Returns what the agent can do: commands if the tasks are in the registry, else a sentence.
 pub(crate) fn ways_on(config: &TasksConfig, worker: Option<&Worker>, program: &str) -> String {
     let by = worker.map(|worker| format!(" --worker {}", worker.name)).unwrap_or_default();
     match config.source {
         TaskSource::Registry => format!(
-            "Do what is left, and say so for each: `{program} tasks complete ID{by}`. What you can't do, give up \
-             (`{program} tasks fail ID{by} --note WHY`) or back (`{program} tasks release ID{by}`). \
-             `{program} tasks show ID` has all of a task."
+            "Finish them, and report each: `{program} tasks complete ID{by}`. Give up what you can't do \
+             (`{program} tasks fail ID{by} --note WHY`), or give it back (`{program} tasks release ID{by}`). \
+             `{program} tasks show ID` shows a task in full."
         ),
         TaskSource::File => format!(
-            "Do what is left, and set its status in {} as you go. What can't be done, say plainly, and why.",
+            "Finish them, and set the status of each in {} as you go. If something can't be done, say so, and why.",
             config.file.display()
         ),
         TaskSource::Off | TaskSource::Command | TaskSource::Http => {
-            "Do what is left, and set its status where the tasks are kept. What can't be done, say plainly, and why."
+            "Finish them, and set the status of each where the tasks are kept. If something can't be done, say so, and why."
                 .to_owned()
         }
     }
 }
 
-/// Returns the command with which an agent runs punchlist: its name where that is on the path, else
+/// Returns the command with which an agent runs punchlist: its name if that is on the path, else
 /// the path of this program.
 pub fn own_command(env: &Env) -> String {
     if env.program(PROGRAM).is_some() {
@@ -161,10 +165,10 @@ mod tests {
             pending("t7", "Mend the gate", Status::InProgress),
             pending("t9", "Paint\n\u{1b}it", Status::Assigned),
         ]);
-        let reason = "2 tasks are yours and not over:\n- t7 (in_progress): Mend the gate\n- t9 (assigned): Paint \u{fffd}it\n\nGo on.";
+        let reason = "2 of your tasks are not finished:\n- t7 (in_progress): Mend the gate\n- t9 (assigned): Paint \u{fffd}it\n\nGo on.";
         assert_eq!(decided(&two, 0), Outcome::block(Cause::PendingTasks, reason));
         let one = LookupOutcome::Found(vec![pending("t7", "", Status::Accepted)]);
-        let reason = "One task is yours and not over:\n- t7 (accepted)\n\nGo on.";
+        let reason = "One of your tasks is not finished:\n- t7 (accepted)\n\nGo on.";
         assert_eq!(decided(&one, 2), Outcome::block(Cause::PendingTasks, reason));
     }
 
@@ -179,17 +183,17 @@ mod tests {
     #[test]
     fn it_lets_go_after_so_many_holds_and_in_a_dry_run() {
         let one = LookupOutcome::Found(vec![pending("t7", "x", Status::Assigned)]);
-        let detail = "the session was held for its tasks 3 times, of 3 at the most";
+        let detail = "the session was blocked for its tasks 3 times; the limit is 3";
         assert_eq!(decided(&one, 3), Outcome::pass(Cause::PendingTasks, detail));
         let dry = TasksConfig { dry_run: true, ..TasksConfig::default() };
-        let detail =
-            "[tasks] dry_run: it would be held, for One task is yours and not over:\n- t7 (assigned): x";
+        let detail = "[tasks] dry_run: it would be blocked, for One of your tasks is not finished:\n- t7 (assigned): x";
         assert_eq!(decide(&one, 0, &dry, String::new), Outcome::pass(Cause::PendingTasks, detail));
     }
 
     #[test]
     fn what_could_not_be_looked_at_is_told_and_holds_nobody() {
-        let message = "the tasks could not be looked at, so none held this stop: x: no answer within 5.0 s";
+        let message =
+            "the tasks could not be read, so they did not block this stop: x: no answer within 5.0 s";
         let failed = LookupOutcome::Failed("x: no answer within 5.0 s".into());
         assert_eq!(decided(&failed, 0), Outcome::could_not_check(Cause::TasksUnknown, message));
         for (looked, cause) in [
@@ -207,8 +211,8 @@ mod tests {
         let of = |source| TasksConfig { source, ..TasksConfig::default() };
         assert_eq!(
             ways_on(&of(TaskSource::Registry), None, "punchlist"),
-            "Do what is left, and say so for each: `punchlist tasks complete ID`. What you can't do, give up (`punchlist \
-             tasks fail ID --note WHY`) or back (`punchlist tasks release ID`). `punchlist tasks show ID` has all of a task."
+            "Finish them, and report each: `punchlist tasks complete ID`. Give up what you can't do (`punchlist \
+             tasks fail ID --note WHY`), or give it back (`punchlist tasks release ID`). `punchlist tasks show ID` shows a task in full."
         );
         assert!(ways_on(&of(TaskSource::File), None, "punchlist").contains("in .claude/tasks.json as"));
     }
@@ -228,7 +232,8 @@ mod tests {
     }
 
     proptest! {
-        /// It holds if and only if there is a task, it has not held too often, and it is no dry run.
+        /// It blocks if and only if there is a task, it has not blocked too often, and it is no dry
+        /// run.
         #[test]
         fn a_hold_has_its_three_conditions(count in 0usize..5, held in 0u32..6, most in 0u32..6, dry_run: bool) {
             let tasks = (0..count).map(|id| pending(&format!("t{id}"), "x", Status::Assigned)).collect();

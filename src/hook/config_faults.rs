@@ -1,15 +1,19 @@
-//! What is wrong with the settings, or was left aside of a project's: each on stderr and in the log, and the person is
-//! told once for each content of a file. Must not tell the agent.
+//! What is wrong with the settings, or was left aside of a project's: each on stderr and in the
+//! log, and the person is told once for each content of a file. Must not tell the agent.
 
+use std::collections::BTreeSet;
+
+use crate::client::env_vars;
 use crate::client::hook_reply::Reply;
 use crate::config::{ConfigError, summary};
 use crate::env;
 use crate::exit::complain;
 use crate::gates::StopContext;
+use crate::hook::notices::Notices;
 use crate::ids::ContentId;
+use crate::state::{Line, StateFolder};
 
-/// What was done about something wrong with the settings.
-const DEFAULT_USED: &str = " (the default is used)";
+/// What was done about something wrong with the person's own prompts.
 const BUILT_IN_USED: &str = " (the built-in text is used)";
 
 /// What is wrong with the settings.
@@ -23,8 +27,7 @@ pub struct ConfigFaults {
 
 impl ConfigFaults {
     pub fn new(files: Vec<ConfigError>) -> Self {
-        let note = |fault: &ConfigError| if fault.is_fault() { DEFAULT_USED } else { "" };
-        let lines = files.iter().map(|fault| (fault.to_string(), note(fault))).collect();
+        let lines = files.iter().map(|fault| (fault.to_string(), fault.note())).collect();
         Self { files, lines }
     }
 
@@ -48,40 +51,58 @@ impl ConfigFaults {
         self.lines.iter().map(|(text, _)| text.clone()).collect()
     }
 
-    /// Adds to a reply what the person was not told yet of the files. A block has no room for it: the stop after it
-    /// has. A client that does not wait throws it away, so it is told at the next stop that waits.
-    pub fn tell(&self, stop: &StopContext<'_>, reply: Reply) -> Reply {
+    /// Adds what the person was not told yet of the files. A block has no room for it: the stop
+    /// after it has. Of a stop that nobody waits for it is told later, and of one whose client
+    /// shows nobody anything it does not count as told.
+    pub fn add_to(&self, notices: &mut Notices, stop: &StopContext<'_>, reply: &Reply) {
         let is_ours = stop.env.get(env::INSIDE_AUDITOR).is_some();
-        let before = match reply {
-            Reply::Silent => String::new(),
-            Reply::Tell(ref words) => format!("{words}; "),
-            Reply::Block(_) | Reply::Context(_) => return reply,
-        };
-        if self.files.is_empty() || is_ours || !stop.is_main() || stop.is_background() {
-            return reply;
+        let has_room = stop.is_background() || matches!(reply, Reply::Silent | Reply::Tell(_));
+        if !has_room || is_ours || !stop.is_main() {
+            return;
         }
-        let new = self.new_lines(stop);
-        match (new.is_empty(), before.is_empty()) {
-            (true, _) => reply,
-            (false, true) => Reply::Tell(format!("punchlist: {}", new.join("; "))),
-            (false, false) => Reply::Tell(format!("{before}{}", new.join("; "))),
+        let is_seen = !stop.is_background() && !env_vars::is_unwatched(stop.env);
+        for FileFaults { file, content, line } in self.by_file(stop) {
+            let is_new = if is_seen {
+                stop.state.tell_once(file, &content)
+            } else {
+                !stop.state.is_told(file, &content)
+            };
+            if is_new {
+                notices.add_once(&format!("{NAME}{content} {file}"), &BTreeSet::new(), line);
+            }
         }
     }
 
-    /// One line for each file of which this is not told yet.
-    fn new_lines(&self, stop: &StopContext<'_>) -> Vec<String> {
+    /// One line for each file.
+    fn by_file(&self, stop: &StopContext<'_>) -> Vec<FileFaults<'_>> {
         let mut names: Vec<&str> = self.files.iter().map(ConfigError::file).collect();
         names.dedup();
         let home = stop.env.home();
-        let lines = names.into_iter().filter_map(|name| {
-            let of_file: Vec<&ConfigError> = self.files.iter().filter(|fault| fault.file() == name).collect();
+        let lines = names.into_iter().map(|file| {
+            let of_file: Vec<&ConfigError> = self.files.iter().filter(|fault| fault.file() == file).collect();
             let mut content = ContentId::default();
             for fault in &of_file {
                 content.add(fault.to_string());
             }
-            let is_new = stop.state.tell_once(name, &content.finish());
-            is_new.then(|| summary(&of_file, home.as_deref()))
+            FileFaults { file, content: content.finish(), line: summary(&of_file, home.as_deref()) }
         });
         lines.collect()
     }
+}
+
+/// What is wrong with one file.
+struct FileFaults<'f> {
+    file: &'f str,
+    content: String,
+    line: String,
+}
+
+/// How the name of a notice about a file begins: what identifies its content and its path follow.
+const NAME: &str = "config ";
+
+/// Returns whether a line that waited is still to be shown, and counts it as told: another session
+/// may have shown it meanwhile.
+pub fn is_to_be_shown(state: &StateFolder, (name, _): &Line) -> bool {
+    let fault = name.as_ref().and_then(|name| name.strip_prefix(NAME)?.split_once(' '));
+    fault.is_none_or(|(content, file)| state.tell_once(file, content))
 }

@@ -1,5 +1,6 @@
-//! A stop whose hook is told to end by a signal: it goes through, whatever was found by then, and the log
-//! says so. Must not hold anybody: the client throws the answer away, and the block would only be counted.
+//! A stop whose hook is ended by a signal: it goes through, whatever was found by then, and the log
+//! says so. Must not block: the client discards the answer, and the block would be counted for
+//! nothing.
 
 use std::sync::Mutex;
 
@@ -12,41 +13,41 @@ use crate::hook::stop::Checked;
 use crate::log::{DecisionLog, Record};
 use crate::state::{StateChange, StateFolder};
 
-/// Whether the decision of this process is being written down.
+/// Whether the decision of this process is being recorded.
 static IS_DECIDED: Mutex<bool> = Mutex::new(false);
 
-/// Sweeps up after hooks that were killed, and has this one supervised: its children end with it, and it
-/// ends soon after a signal, whatever it is at.
+/// Cleans up after hooks that were killed, and has this one supervised: its children end with it,
+/// and it ends soon after a signal, whatever it is doing.
 pub fn supervise(state: &StateFolder, started: Timestamp) {
     let notes = state.root().join("running");
     child::sweep(&notes);
     child::supervise(notes);
     let log = DecisionLog::in_folder(state.root());
     child::when_overdue(move |signal| {
-        // Held to the end of the process, so that no decision is made any more.
+        // Never released, so that no decision is made any more.
         let Ok(decided) = IS_DECIDED.try_lock() else { return };
         if !*decided {
-            let detail = Some(words(signal));
+            let detail = Some(message(signal));
             record::write_log(&log, &Record { detail, ..Record::new(Cause::Error, started) });
-            // What is still there is the supervisor's, as after a kill.
+            // The supervisor ends what is still running, as after a kill.
             std::process::exit(crate::exit::OK.into());
         }
     });
 }
 
-/// Goes on to the decision, unless a signal has come by now: then there is nothing to hold anybody for, and
-/// nothing to remember of what was found.
+/// Goes on to the decision, unless a signal has come by now: then nobody is blocked, and nothing of
+/// what was found is saved.
 pub fn commit(checked: &mut Checked) {
     if let Ok(mut decided) = IS_DECIDED.lock() {
         *decided = true;
     }
     let Some(signal) = child::interrupted() else { return };
-    checked.merged.outcome = Outcome::could_not_check(Cause::Error, words(signal));
+    checked.merged.outcome = Outcome::could_not_check(Cause::Error, message(signal));
     for gate in &mut checked.gates {
         gate.result.change = StateChange::default();
     }
 }
 
-fn words(signal: &str) -> String {
+fn message(signal: &str) -> String {
     format!("this stop was not audited: ended by {signal}")
 }

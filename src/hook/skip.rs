@@ -1,6 +1,6 @@
-//! Whether a stop is skipped before any work, in the order of what is cheapest and surest; last comes
-//! the lock on it, so that one stop is decided by one process. Must not wait, but for a background
-//! audit that a newer stop supersedes.
+//! Whether a stop is skipped before any work, cheapest and surest reasons first; last comes its
+//! lock, so that one stop is decided by one process. Must not wait, except for a background audit
+//! that a newer stop supersedes.
 
 use crate::client::hook_input::{Event, HookInput};
 use crate::config::Config;
@@ -15,21 +15,22 @@ use crate::state::{Acquired, SessionState, StopLock, SwitchedOff, stop_name};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Skip {
     All(Outcome),
-    /// All but those that keep a session at work.
+    /// All but those that keep a session working, or that recheck what they blocked for.
     Guarded(Outcome),
 }
 
-/// Returns why a stop is skipped. `keeps_working` says whether a gate is set that keeps the session at work.
+/// Returns why a stop is skipped. `keeps_looking` tells whether a gate is set that runs even if the
+/// loop guard or a spent budget stops the others.
 pub fn skip<'s>(
     input: &HookInput,
     env: &Env,
     config: &Config,
-    keeps_working: bool,
+    keeps_looking: bool,
     off: Option<&SwitchedOff>,
     saved: impl FnOnce() -> &'s SessionState,
 ) -> Option<Skip> {
     let all = |cause, detail: String| Some(Skip::All(Outcome::pass(cause, detail)));
-    let guarded = |outcome| Some(if keeps_working { Skip::Guarded(outcome) } else { Skip::All(outcome) });
+    let guarded = |outcome| Some(if keeps_looking { Skip::Guarded(outcome) } else { Skip::All(outcome) });
     if env.get(env::INSIDE_AUDITOR).is_some() {
         return all(Cause::InsideAuditor, "the hook fired inside its own reader".into());
     }
@@ -41,8 +42,8 @@ pub fn skip<'s>(
         return all(Cause::Off, format!("switched off by `punchlist off` {}", off.what));
     }
     let loop_guard =
-        || Outcome::pass(Cause::LoopGuard, "the session was held already and goes on because of it");
-    if input.stop_hook_active && !keeps_working {
+        || Outcome::pass(Cause::LoopGuard, "the session was blocked already and continues because of it");
+    if input.stop_hook_active && !keeps_looking {
         return Some(Skip::All(loop_guard()));
     }
     if input.permission_mode.as_deref() == Some("plan") {
@@ -51,17 +52,18 @@ pub fn skip<'s>(
     let running: Vec<_> =
         input.running_tasks().map(|task| format!("{} ({})", task.description, task.kind)).collect();
     if !running.is_empty() {
-        // The descriptions are the agent's words, and go into the log.
+        // The descriptions are the agent's text, and go to the log.
         return all(Cause::BackgroundWork, format!("still running: {}", mask(&running.join(", ")).text));
     }
     let saved = saved();
-    // A session that was only kept at work has worked since, and no other gate has checked that yet.
+    // A session that was only kept working has done work since, which no other gate has checked
+    // yet.
     if input.stop_hook_active && !saved.kept_working {
         return guarded(loop_guard());
     }
     let (blocks, most) = (saved.blocks, config.gates.max_blocks);
     if blocks >= most {
-        let detail = format!("the session was held {blocks} times, of {most} at the most");
+        let detail = format!("the session was blocked {blocks} times; the limit is {most}");
         return guarded(Outcome::pass(Cause::Budget, detail));
     }
     None
@@ -71,7 +73,7 @@ pub fn skip<'s>(
 pub fn unset(stop: &StopContext<'_>, is_empty: bool) -> Option<Outcome> {
     let agent_type = stop.input.agent_type.as_deref().unwrap_or_default();
     if stop.input.event == Event::SubagentStop && !stop.config.subagents.includes(agent_type) {
-        let why = format!("agents of type \"{agent_type}\" are not looked at ([subagents])");
+        let why = format!("agents of type \"{agent_type}\" are not checked ([subagents])");
         return Some(Outcome::pass(Cause::NothingToAudit, why));
     }
     let why = if stop.config.audit.enabled {
@@ -82,11 +84,12 @@ pub fn unset(stop: &StopContext<'_>, is_empty: bool) -> Option<Outcome> {
     is_empty.then(|| Outcome::pass(Cause::Off, why))
 }
 
-/// Takes the lock on a stop, and reads the state of its session once more: the client runs a hook
-/// that is registered twice at the same time, and the other one may have decided the stop since the
-/// state was read first. An error is the outcome where this process has nothing to decide.
+/// Takes the lock of a stop, and reads the state of its session again: the client runs a hook that
+/// is registered twice at the same time, and the other one may have decided the stop since the
+/// state was first read. The error is the outcome if this process has nothing to decide.
 pub fn lock(stop: &StopContext<'_>) -> Result<(StopLock, SessionState), Outcome> {
-    let is_gone = stop.state.is_gone(stop.session, stop.agent());
+    let stopped_before = stop.state.stopped_before(stop.session, stop.agent());
+    let has_state = stop.state.has_session(stop.session);
     let acquired = match stop.newest {
         Some(newest) => newest.acquire(),
         None => match stop.state.lock_stop(stop.session, stop.agent(), &stop_name(stop.input)) {
@@ -97,16 +100,16 @@ pub fn lock(stop: &StopContext<'_>) -> Result<(StopLock, SessionState), Outcome>
     let unchanged = |why| Err(Outcome::pass(Cause::Unchanged, why));
     let (lock, may_be_decided) = match acquired {
         Acquired::Lock { lock, is_second } => (lock, is_second),
-        Acquired::InHand => return unchanged("another hook has this stop in hand"),
+        Acquired::InHand => return unchanged("another hook is handling this stop"),
         Acquired::Superseded => return Err(Outcome::pass(Cause::Superseded, NEWER_STOP)),
     };
-    if let Some(outcome) = is_gone.then(|| recount::outcome_if_counted(stop)).flatten() {
+    if !has_state && let Some(outcome) = recount::outcome_if_counted(stop, stopped_before) {
         return Err(outcome);
     }
     let saved = stop.state.session(stop.session).map_err(|error| recount::outcome(stop, &error))?;
     let audited = saved.audits.get(stop.agent()).map(|last| last.decided_ms);
     let blocked = saved.blocked_ms.get(stop.agent()).copied();
-    // A decision from the future is a clock that jumped back.
+    // A decision from the future means that the clock jumped back.
     let since_start = stop.started_ms.saturating_add(1)..=crate::clock::now().as_millisecond();
     if may_be_decided && audited.into_iter().chain(blocked).any(|decided| since_start.contains(&decided)) {
         return unchanged("another hook has decided this stop");

@@ -1,29 +1,32 @@
-//! `punchlist hook`: the whole path of a stop, on one page. Parse, context, skip, gates, decide, record, answer.
-//! Must not end in any other way than exit 0, or exit 2 with a block; must not print anything on stdout but the
-//! reply.
+//! `punchlist hook`: the whole path of a stop, on one page. Parse, context, skip, gates, decide,
+//! record, answer. Must always end with exit 0, or exit 2 with a block; must not print anything but
+//! the reply on stdout.
 
 use std::any::Any;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
 use crate::child;
 use crate::client::env_vars;
-use crate::client::hook_input::{Event, HookInput};
+use crate::client::hook_input::{BackgroundTask, Event, HookInput};
 use crate::client::hook_reply::Reply;
-use crate::config::{AuditorConfig, Mode, SecondReader};
-use crate::decision::{Action, Cause, Merged, Outcome, OutcomeKind, decide, merge};
+use crate::config::{AuditorConfig, SecondReader, without_projects};
+use crate::decision::{Action, Cause, Decision, Merged, Outcome, OutcomeKind, decide, merge};
 use crate::env::{self, Env};
 use crate::exit::complain;
 use crate::finding::{Advisory, AdvisoryKind};
-use crate::gates::{self, CheckedGate, StopContext};
+use crate::fleet;
+use crate::gates::{self, CheckedGate, Gate, StopContext};
 use crate::hook::config_faults::ConfigFaults;
 use crate::hook::interrupt;
+use crate::hook::notices::Notices;
+use crate::hook::prompt_submit;
 use crate::hook::record;
 use crate::hook::session_start;
 use crate::hook::skip::{Skip, lock, skip, unset};
@@ -32,25 +35,25 @@ use crate::ids::new_id;
 use crate::log::{DecisionLog, Record};
 use crate::readers::{Budget, Limit, Reader, Readers, SealedClient, Second};
 use crate::redact::mask;
-use crate::state::{NewestStop, StateFolder, StopLock, SwitchedOff};
+use crate::state::{NewestStop, StateFolder, StopLock, SwitchedOff, allowed};
 use crate::timing::{self, Phases};
 
-/// The most that is read of stdin; the real thing is a few kilobytes and one final message.
+/// The most that is read of stdin; real input is a few kilobytes and one final message.
 const STDIN_CAP: u64 = 16 << 20;
 
-/// How the hook is registered. The client says it neither on stdin nor in the environment (2.1.325), so the command
-/// line has it.
+/// How the hook is registered. The client reports it neither on stdin nor in the environment
+/// (2.1.325), so the command line has it.
 #[derive(Debug, Clone, Copy)]
 pub struct Registered {
     /// How long the client lets it run.
     pub timeout: Duration,
-    /// Whether the session waits for it.
-    pub mode: Mode,
+    /// Whether the session does not wait for it.
+    pub is_background: bool,
 }
 
 impl Registered {
     pub fn holding(timeout: Duration) -> Self {
-        Self { timeout, mode: Mode::Hold }
+        Self { timeout, is_background: false }
     }
 }
 
@@ -60,6 +63,10 @@ pub fn run(registered: Registered, env: &Env, phases: &Phases) -> u8 {
     // The default hook would print a backtrace hint; one line is enough, and the log has the rest.
     std::panic::set_hook(Box::new(|_| ()));
     let answered = catch_unwind(AssertUnwindSafe(|| {
+        let env = &without_projects(env, &project_folder(None, env), |env| {
+            allowed(env, &project_folder(None, env))
+        });
+        let env = &env.without_path_in(&project_folder(None, env), env.home().as_deref());
         let state = StateFolder::find(env);
         if let Ok(state) = &state {
             interrupt::supervise(state, started);
@@ -81,7 +88,8 @@ pub fn run(registered: Registered, env: &Env, phases: &Phases) -> u8 {
         }));
         Reply::Silent
     });
-    // Before the answer: the client ignores a block while a process of ours could still write to it.
+    // Before the answer: the client ignores a block while one of our processes could still write to
+    // it.
     child::finish();
     let code = reply.send(std::io::stdout().lock(), std::io::stderr().lock());
     if env.switch(env::TRACE) {
@@ -90,8 +98,8 @@ pub fn run(registered: Registered, env: &Env, phases: &Phases) -> u8 {
     code
 }
 
-/// Says what a panic was. The standard library panics at some errors of the system, such as one at the end of a
-/// folder's list.
+/// Returns a panic's message. The standard library panics at some errors of the system, such as one
+/// at the end of a folder's list.
 fn fault(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no words");
@@ -99,7 +107,7 @@ fn fault(panic: &(dyn Any + Send)) -> String {
     format!("{}: {text}", if is_of_system { "an error of the system" } else { "a fault of punchlist itself" })
 }
 
-/// The reply where somebody else may have a hand in what is counted and allowed: nothing is looked at.
+/// Returns the reply if somebody else may be able to change our state: nothing is looked at.
 fn without_state(stdin: &[u8], env: &Env, error: &io::Error) -> Reply {
     let event = HookInput::parse(stdin).map_or(Event::Stop, |input| input.event);
     if env.get(env::INSIDE_AUDITOR).is_some() || env.switch(env::OFF) {
@@ -113,13 +121,13 @@ fn without_state(stdin: &[u8], env: &Env, error: &io::Error) -> Reply {
             complain(&error.to_string());
             Reply::Silent
         }
-        Event::Other(_) => Reply::Silent,
+        Event::PromptSubmit | Event::Other(_) => Reply::Silent,
     }
 }
 
 fn read_stdin() -> Vec<u8> {
     let mut bytes = Vec::new();
-    // Somebody who tries it in a terminal should not have to wait for what nobody will type.
+    // Somebody who tries it in a terminal should not have to wait for input.
     if !std::io::stdin().is_terminal() {
         let read = std::io::stdin().lock().take(STDIN_CAP).read_to_end(&mut bytes);
         tracing::debug!(bytes = bytes.len(), ok = read.is_ok(), "stdin");
@@ -127,7 +135,7 @@ fn read_stdin() -> Vec<u8> {
     bytes
 }
 
-/// Decides one stop, writes it down, and returns the reply. `reader` is asked in place of the client.
+/// Decides one stop, records it, and returns the reply. `reader` is asked instead of the client.
 pub fn answer(
     phases: &Phases,
     stdin: &[u8],
@@ -148,6 +156,15 @@ pub fn answer(
         return Reply::Silent;
     }
     let (project, session) = (project_of(&input, env), session_name(&input));
+    if state.was_writable_by_others {
+        let line =
+            format!("other users could write to {} until now; look at what is in it", state.root().display());
+        let told = state.update_session(&session, |session| session.add_pending([(None, line)]));
+        tracing::debug!(ok = told.is_ok(), "the state folder was open");
+    }
+    if input.event == Event::PromptSubmit {
+        return prompt_submit::answer(state, &session, env);
+    }
     let (mut config, faults) = phases.time(timing::CONFIG, || state.load_config(env, &project));
     let mut faults = ConfigFaults::new(faults);
     if input.event == Event::SubagentStop {
@@ -156,8 +173,7 @@ pub fn answer(
     }
 
     // Context.
-    let newest =
-        (registered.mode == Mode::Background).then(|| NewestStop::new(state, &session, &input, started_ms));
+    let newest = registered.is_background.then(|| NewestStop::new(state, &session, &input, started_ms));
     let mut stop = StopContext {
         id: &new_id(),
         input: &input,
@@ -168,16 +184,17 @@ pub fn answer(
         project: &project,
         started_ms,
         deadline,
+        guard: None,
         newest: newest.as_ref(),
         phases,
         state_before: OnceCell::new(),
+        worker: OnceCell::new(),
         view: OnceCell::new(),
     };
     if input.event == Event::SessionStart {
         faults.complain();
         return session_start::begin(&stop);
     }
-    faults.add_registration(config.audit.mode.fault(registered.mode));
     let is_newest = || newest.as_ref().is_none_or(NewestStop::is_newest);
     let is_wanted = newest.as_ref().map(|_| &is_newest as &dyn Fn() -> bool);
     let AuditorConfig { client, model, second_reader, timeout, .. } = &config.auditor;
@@ -205,8 +222,8 @@ pub fn answer(
     let mut checked = check(&mut stop, &mut readers);
     interrupt::commit(&mut checked);
 
-    // Decide. The lock is held until the decision is in the state: a second hook of this stop finds
-    // the one or the other.
+    // Decide. The lock is kept until the decision is in the state: a second hook of this stop finds
+    // one or the other.
     let counting = record::save_state(&stop, &checked);
     drop(checked.lock.take());
     let decision = decide(checked.merged.outcome.clone(), config.gates.dry_run, &counting);
@@ -215,35 +232,65 @@ pub fn answer(
     let registration = stop.view.get().map(|view| view.registration_faults.clone()).unwrap_or_default();
     faults.add_registration(registration);
     faults.add_prompts(checked.gates.iter().flat_map(|gate| gate.result.config_faults.clone()));
-    // A session that is woken is given all of stderr (2.1.325), and what to change in a config is not
+    // A session that is woken gets all of stderr (2.1.325), and what to change in a config is not
     // for the agent.
     if !stop.is_background() || decision.action == Action::Allow {
         faults.complain();
     }
-    // The decision is counted: whatever goes wrong from here on, it stands, and there is no second record of it.
+    let mut notices = notices(&stop, &decision, &checked.gates);
+    // The decision is counted: whatever goes wrong from here on, it stands, and no second record is
+    // written.
     let recorded = catch_unwind(AssertUnwindSafe(|| {
         let log = DecisionLog::in_folder(state.root());
         let record = record::record(&stop, &decision, &checked, &faults.texts(), started);
-        phases.time(timing::LOG, || {
+        let line = phases.time(timing::LOG, || {
             record::write_log(&log, &record);
-            record::finish(&stop, &decision, &checked.gates, &log, &mut readers);
+            record::finish(&stop, &decision, &checked.gates, &log, &mut readers)
         });
+        if fleet::has_destination(&config) {
+            phases.time(timing::FLEET, || fleet::start_shipping(state.root(), &config));
+        }
+        line
     }));
-    if let Err(panic) = recorded {
-        complain(&fault(&*panic));
+    match recorded {
+        Ok(Some(line)) => notices.add(line),
+        Ok(None) => {}
+        Err(panic) => complain(&fault(&*panic)),
     }
 
     // Answer.
-    faults.tell(&stop, decision.reply)
+    faults.add_to(&mut notices, &stop, &decision.reply);
+    record::tell(&stop, notices, decision.reply)
+}
+
+/// Returns what the person is told, but for what the log and the config have to add.
+fn notices(stop: &StopContext<'_>, decision: &Decision, gates: &[CheckedGate]) -> Notices {
+    let mut notices = Notices::default();
+    if !stop.is_background() {
+        notices.add_pending(stop.saved());
+    }
+    let runs_on =
+        decision.detail.as_deref().filter(|_| stop.input.running_tasks().any(BackgroundTask::may_run_on));
+    notices.add_cause(decision.cause, runs_on, &stop.config.gates, || &stop.saved().shown_notices);
+    // Whatever gate has read the transcript; nobody is told of a hook that is switched off.
+    let is_foreign =
+        || stop.input.is_foreign || stop.view.get().is_some_and(|view| view.session.is_foreign());
+    if ![Cause::InsideAuditor, Cause::Off].contains(&decision.cause) && is_foreign() {
+        notices.add_unknown_client(&stop.saved().shown_notices);
+    }
+    if decision.action == Action::Block {
+        gates.iter().flat_map(|gate| &gate.result.if_held).for_each(|line| notices.add(line));
+    }
+    notices
 }
 
 pub struct Checked {
     pub merged: Merged,
     pub gates: Vec<CheckedGate>,
     pub lock: Option<StopLock>,
-    /// What the person should know of a change of the switch or the settings during the session.
+    /// What to tell the person about a change of the switch or the settings during the session.
     pub changed: Option<Advisory>,
-    /// What is around the session, where that is known or told from now on.
+    /// The session's surroundings, if they are known or recorded from now on.
     pub surroundings: Option<BTreeMap<String, String>>,
 }
 
@@ -251,10 +298,11 @@ pub struct Checked {
 fn check(stop: &mut StopContext<'_>, readers: &mut Readers<'_>) -> Checked {
     let StopContext { input, env, config, .. } = *stop;
     let mut gates = gates::for_stop(stop);
-    let keeps_working = gates.iter().any(|gate| gate.keeps_working());
-    // A switch in the config comes first, and is the one that is told of.
+    let looks_on = |gate: &dyn Gate, stop: &StopContext<'_>| gate.keeps_working() || gate.looks_again(stop);
+    let keeps_looking = gates.iter().any(|gate| looks_on(&**gate, stop));
+    // The switch in the config has priority, and is the one that is reported.
     let off = if config.gates.enabled { stop.state.switched_off(stop.project, stop.session) } else { None };
-    let guard = match skip(input, env, config, keeps_working, off.as_ref(), || stop.saved()) {
+    let guard = match skip(input, env, config, keeps_looking, off.as_ref(), || stop.saved()) {
         Some(Skip::All(outcome)) => {
             if let Some(newest) = stop.newest {
                 newest.supersede_older();
@@ -273,21 +321,22 @@ fn check(stop: &mut StopContext<'_>, readers: &mut Readers<'_>) -> Checked {
             stop.state_before = OnceCell::from(saved);
             lock
         }
-        // Another hook tells what there is to tell.
+        // The other hook reports what there is to report.
         Err(outcome) => return Checked::unlooked(Merged { outcome, uses_budget: false }),
     };
     readers.budget = budget(stop);
-    if guard.is_some() {
-        gates.retain(|gate| gate.keeps_working());
+    stop.guard = guard.as_ref().map(|outcome| outcome.cause);
+    if stop.guard.is_some() {
+        gates.retain(|gate| looks_on(&**gate, stop));
     }
     let gates = gates::check_all(&gates, stop, readers);
     let outcomes = gates.iter().map(|gate| (&gate.result.outcome, gate.keeps_working));
-    // Where no gate has anything to say, the log says why the others were not asked.
+    // If no gate has anything to say, the log says why the others were not asked.
     let outcomes: Vec<_> = outcomes.chain(guard.as_ref().map(|outcome| (outcome, false))).collect();
     Checked::new(stop, merge(&outcomes), gates, Some(lock), None)
 }
 
-/// How the log names a change of the switch or the settings.
+/// How the log describes a change of the switch or the settings.
 const CHANGED: &str = "The switch or a setting of punchlist was changed during the session.";
 
 impl Checked {
@@ -305,11 +354,11 @@ impl Checked {
             return checked;
         }
         let around = Surroundings::look(stop, off);
-        if let Some(words) = around.words() {
+        if let Some(words) = around.message() {
             let evidence = mask(&words).text;
             checked.changed =
                 Some(Advisory { kind: AdvisoryKind::SwitchedOff, text: CHANGED.into(), evidence });
-            // A block has no room for words to the person: they are told at the next stop.
+            // A block has no room for text to the person: it waits for the next stop.
             if outcome.wants_block() {
                 return checked;
             }
@@ -332,7 +381,7 @@ impl Checked {
     }
 }
 
-/// Lets a stop through that can't be looked at, and logs why.
+/// Lets a stop through that can't be checked, and logs why.
 fn let_through(state: &StateFolder, cause: Cause, why: &str, started: Timestamp) -> Reply {
     complain(why);
     let record = Record { detail: Some(why.to_owned()), ..Record::new(cause, started) };
@@ -340,7 +389,7 @@ fn let_through(state: &StateFolder, cause: Cause, why: &str, started: Timestamp)
     Reply::Silent
 }
 
-/// What this stop may still ask of a model.
+/// Returns what this stop may still spend on a model.
 fn budget(stop: &StopContext<'_>) -> Budget {
     let AuditorConfig { max_calls_per_session: most, max_cost_per_day: money, .. } = stop.config.auditor;
     let left = most.saturating_sub(stop.saved().reader_calls);
@@ -349,13 +398,20 @@ fn budget(stop: &StopContext<'_>) -> Budget {
     Budget { calls: Some(Limit { left, most }), money, ..Budget::default() }
 }
 
-/// The project's folder: the one in which the session was started, wherever it stands now.
+/// Returns the project's folder: where the session was started, whatever its current folder.
 fn project_of(input: &HookInput, env: &Env) -> PathBuf {
-    let started_in = env.path(env_vars::PROJECT_DIR).filter(|folder| folder.is_dir());
-    started_in.or_else(|| input.cwd.clone()).or_else(|| std::env::current_dir().ok()).unwrap_or_default()
+    project_folder(input.cwd.as_deref(), env)
 }
 
-/// The name of a session in the state folder.
+fn project_folder(cwd: Option<&Path>, env: &Env) -> PathBuf {
+    let started_in = env.path(env_vars::PROJECT_DIR).filter(|folder| folder.is_dir());
+    started_in
+        .or_else(|| cwd.map(Path::to_path_buf))
+        .or_else(|| std::env::current_dir().ok())
+        .unwrap_or_default()
+}
+
+/// Returns the name of a session in the state folder.
 fn session_name(input: &HookInput) -> String {
     let by_file = || input.transcript_path.as_ref().map(|path| path.to_string_lossy().into_owned());
     input.session_id.clone().or_else(by_file).unwrap_or_else(|| "unnamed".into())

@@ -1,4 +1,4 @@
-//! A decision joined with the notes on it: what lists, figures, pages and exports are made of. Pure.
+//! A decision joined with the notes on it: the input of lists, figures, pages and exports. Pure.
 
 use jiff::Timestamp;
 
@@ -8,37 +8,64 @@ use crate::log::filter::DecisionKind;
 use crate::log::note::{FindingOutcome, Label, NoteLine};
 use crate::log::record::{self, ReaderRecord};
 use crate::log::{LabelNote, Note, OutcomeNote, Record};
+use crate::readers::Usage;
 use crate::timing;
+
+/// The name of the audit among the gates.
+pub const AUDIT: &str = "audit";
 
 /// A decision and the notes on it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Annotated {
     pub decision: Record,
     pub at: Timestamp,
-    /// Why, in the words of the punchlist that wrote it; empty where it does not say.
+    /// The cause, as written by the version that logged it; empty if it has none.
     pub cause: String,
-    /// The line of the log, which may have fields that we do not know.
+    /// The line of the log, which may have fields that are unknown here.
     pub line: String,
     /// All notes on it, oldest first.
     pub notes: Vec<NoteLine>,
-    /// What the notes say of each of its findings, in their order.
+    /// The notes on each of its findings, in their order.
     pub findings: Vec<FindingNotes>,
-    /// What a person says of it as a whole.
+    /// A person's label of it as a whole.
     pub label: Option<LabelNote>,
 }
 
-/// What the notes say of one finding: the newest of each kind.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// The notes on one finding: the newest of each kind.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct FindingNotes {
-    /// What became of it.
+    /// Its outcome.
     pub outcome: Option<OutcomeNote>,
-    /// What a person says of it, or of the decision as a whole.
+    /// A person's label of it, or of the decision as a whole.
     pub label: Option<LabelNote>,
 }
 
 impl Annotated {
-    /// Joins the decision with its notes, oldest first. A note on a finding that is not there
-    /// counts for nothing.
+    /// Returns whether plan, session and disk were looked at.
+    pub fn was_audited(&self) -> bool {
+        let gates = &self.decision.gates;
+        let is_cause = matches!(self.cause.as_str(), "clean" | "findings" | "only-unverified" | "moved-on");
+        self.decision.auditor.is_some()
+            || is_cause && (gates.is_empty() || gates.iter().any(|gate| gate.gate == AUDIT))
+    }
+
+    /// Returns the gates that checked it: the name of each, whether it blocked, and whether it
+    /// could not check. The audit counts if there was something to audit.
+    pub fn gates(&self) -> Vec<(&str, bool, bool)> {
+        let gates = &self.decision.gates;
+        let looked = |gate: &&record::GateRecord| gate.gate != AUDIT || self.was_audited();
+        let each = gates.iter().filter(looked);
+        let mut all: Vec<_> = each
+            .map(|gate| (gate.gate.as_str(), gate.outcome == "hold", gate.outcome == "could-not-check"))
+            .collect();
+        if gates.is_empty() && self.was_audited() {
+            all.push((AUDIT, self.kind() == DecisionKind::Block, self.is_unchecked()));
+        }
+        all
+    }
+
+    /// Adds its notes, oldest first, to the decision. A note on a finding that does not exist is
+    /// ignored.
     #[must_use]
     pub(super) fn with_notes(mut self, notes: Vec<NoteLine>) -> Self {
         for line in &notes {
@@ -66,7 +93,7 @@ impl Annotated {
         self
     }
 
-    /// What was decided.
+    /// Returns what was decided.
     pub fn kind(&self) -> DecisionKind {
         match (self.decision.decision, self.decision.would_block) {
             (Action::Block, _) => DecisionKind::Block,
@@ -75,45 +102,53 @@ impl Annotated {
         }
     }
 
-    /// Whether the stop went through because it could not be checked.
+    /// Returns whether the stop went through because it could not be checked.
     pub fn is_unchecked(&self) -> bool {
         self.kind() == DecisionKind::Allow && could_not_check(&self.cause)
     }
 
-    /// Each finding with its notes.
+    /// Returns each finding with its notes.
     pub fn with_findings(&self) -> impl Iterator<Item = (&Finding, &FindingNotes)> {
         self.decision.findings.iter().zip(&self.findings)
     }
 
-    /// How many findings have a status, of one category or of all.
+    /// Returns how many findings have a status, of one category or of all.
     pub fn count(&self, status: Status, category: Option<Category>) -> usize {
         let findings = self.decision.findings.iter().filter(|finding| finding.status == status);
         findings.filter(|finding| category.is_none_or(|category| finding.category == category)).count()
     }
 
-    /// The readers that took part.
+    /// Returns the readers that took part.
     pub fn readers(&self) -> impl Iterator<Item = &ReaderRecord> {
         self.decision.auditor.iter().chain(&self.decision.second_reader)
     }
 
-    /// How many tokens the readers read and wrote.
+    /// Returns every call of a model: the readers', what another gate asked, and what was asked
+    /// about the findings at the next stop.
+    pub fn calls(&self) -> impl Iterator<Item = &Usage> {
+        let of_gates = self.decision.gates.iter().filter_map(|gate| gate.usage.as_ref());
+        let of_outcomes = self.findings.iter().filter_map(|notes| notes.outcome.as_ref()?.usage.as_ref());
+        self.readers().map(|reader| &reader.usage).chain(of_gates).chain(of_outcomes)
+    }
+
+    /// Returns how many tokens were read and written.
     pub fn tokens(&self) -> (u64, u64) {
-        let tokens = self.readers().map(|reader| (reader.usage.total_input(), reader.usage.output));
-        tokens.fold((0, 0), |sum, (read, written)| (sum.0 + read, sum.1 + written))
+        let all = Usage::sum(self.calls());
+        (all.total_input(), all.output)
     }
 
-    /// What both readers cost, in dollars, as far as the client says.
+    /// Returns what all calls cost, in dollars, as far as the client reports it.
     pub fn cost_usd(&self) -> Option<f64> {
-        record::total_cost(self.readers())
+        record::total_cost(self.calls())
     }
 
-    /// How long a phase took, in milliseconds.
+    /// Returns how long a phase took, in milliseconds.
     pub fn phase(&self, name: &str) -> Option<f64> {
         self.decision.phases_ms.get(name).copied()
     }
 
-    /// How long it took without the readers, in milliseconds. Their time is that of the phases, or
-    /// else what each says itself.
+    /// Returns how long it took without the readers, in milliseconds. Their time is taken from the
+    /// phases, or else from their own records.
     pub fn own_ms(&self) -> Option<f64> {
         let own = |reader: &Option<ReaderRecord>| {
             reader.as_ref().filter(|reader| reader.was_asked()).map_or(0.0, |reader| reader.duration_ms)
@@ -125,19 +160,19 @@ impl Annotated {
 }
 
 impl FindingNotes {
-    /// What became of the finding.
+    /// Returns the outcome of the finding.
     pub fn outcome(&self) -> Option<FindingOutcome> {
         self.outcome.as_ref().map(|note| note.outcome)
     }
 
-    /// What a person says of it.
+    /// Returns a person's label of it.
     pub fn label(&self) -> Option<Label> {
         self.label.as_ref().map(|note| note.label)
     }
 
-    /// Whether the finding was right, as far as that is known. A person's word counts before the
-    /// agent's. A dispute makes it wrong, unless a reader that was asked again does not agree: then
-    /// nothing is known. What was ignored says nothing either way.
+    /// Returns whether the finding was right, as far as that is known. A person's label takes
+    /// precedence over the agent. A dispute makes it wrong, unless a reader that was asked again
+    /// disagrees: then nothing is known. An ignored finding tells nothing either way.
     pub fn was_right(&self) -> Option<bool> {
         if let Some(label) = self.label() {
             return Some(label == Label::Right);

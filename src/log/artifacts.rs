@@ -1,6 +1,6 @@
-//! What was sent to the readers, what came back and what an audit looked at, stored beside the log
-//! under the decision's id. Everything comes masked. Failing to write one is not worth a word to
-//! anybody: the log says what was decided.
+//! The prompts and replies of the readers and a snapshot of the evidence, stored beside the log
+//! under the decision's id. Everything is masked already. A failure to write one is not reported:
+//! the log has the decision.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,11 +13,11 @@ use crate::redact::mask_json;
 /// The most that is stored of one prompt or reply.
 const MAX_BYTES: usize = 1 << 20;
 
-/// Stands where the rest is missing.
+/// Marks where the rest was cut.
 const CUT: &str = "\n[… cut …]\n";
 
-/// What one audit looked at, so that a person can go from a finding to the very words. Masked and
-/// bounded before it comes here. A disk format: fields may be added.
+/// What one audit looked at, so that a person can trace a finding to the exact text. Masked and
+/// bounded before it gets here. A disk format: fields may be added.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Snapshot {
@@ -44,19 +44,19 @@ pub struct StepSnapshot {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FileSnapshot {
-    /// Its path, as the decision's list of files has it.
+    /// Its path, as in the decision's list of files.
     pub path: String,
     /// What was shown of it: a diff, or the text.
     pub text: String,
 }
 
-/// Where a file of one decision is. An id that somebody wrote into a log must not lead out of the
-/// folder.
+/// Returns the path of a file of one decision. An id that somebody wrote into a log must not lead
+/// out of the folder.
 fn path(state: &Path, id: &str, name: &str) -> PathBuf {
     state.join("audits").join(format!("{}.{name}", id.replace(['/', '\\'], "_")))
 }
 
-/// Stores the first reader's prompt and what the audit looked at.
+/// Stores the first reader's prompt and the snapshot of its evidence.
 pub fn write_prompt(state: &Path, id: &str, prompt: &str, snapshot: &Snapshot) {
     write_text(state, id, "prompt.md", prompt);
     write_snapshot(state, id, snapshot);
@@ -67,13 +67,13 @@ pub fn write_reply(state: &Path, id: &str, reply: &str) {
     write_text(state, id, "reply.txt", reply);
 }
 
-/// Stores what the second reader was asked beyond the evidence, and its reply.
+/// Stores the second reader's task, without the evidence, and its reply.
 pub fn write_second(state: &Path, id: &str, task: &str, reply: &str) {
     write_text(state, id, "second.md", task);
     write_text(state, id, "second-reply.txt", reply);
 }
 
-/// Stores what an audit looked at, which comes bounded.
+/// Stores a snapshot, which is bounded already.
 pub fn write_snapshot(state: &Path, id: &str, snapshot: &Snapshot) {
     if let Ok(json) = serde_json::to_string(snapshot) {
         write(&path(state, id, "scene.json"), mask_json(&json).as_bytes());
@@ -97,22 +97,22 @@ fn read(state: &Path, id: &str, name: &str) -> io::Result<String> {
     String::from_utf8(bytes).map_err(io::Error::other)
 }
 
-/// What an audit looked at, if it is there.
+/// Returns the snapshot, if there is one.
 pub fn snapshot(state: &Path, id: &str) -> Option<Snapshot> {
     serde_json::from_str(&read(state, id, "scene.json").ok()?).ok()
 }
 
-/// The first reader's prompt.
+/// Returns the first reader's prompt.
 pub fn prompt(state: &Path, id: &str) -> io::Result<String> {
     read(state, id, "prompt.md")
 }
 
-/// The first reader's reply.
+/// Returns the first reader's reply.
 pub fn reply(state: &Path, id: &str) -> io::Result<String> {
     read(state, id, "reply.txt")
 }
 
-/// What the second reader was asked beyond the evidence, and its reply.
+/// Returns the second reader's task, without the evidence, and its reply.
 pub fn second(state: &Path, id: &str) -> io::Result<(String, String)> {
     Ok((read(state, id, "second.md")?, read(state, id, "second-reply.txt")?))
 }

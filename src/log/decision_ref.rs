@@ -1,26 +1,26 @@
-//! How a person names a decision (`k3f9`, `k3f9.2`, `last`, `held`), and which one that is. Pure;
-//! never guesses between two.
+//! References to decisions, as a person writes them (`k3f9`, `k3f9.2`, `last`, `held`), and their
+//! resolution. Pure; never guesses between two.
 
 /// A decision, or one of its findings, as a person names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecisionRef {
-    /// The start of an id, or [`LAST`], or [`HELD`].
+    /// The prefix of an id, or [`LAST`], or [`HELD`].
     pub id: String,
-    /// Which of its findings, counted from 1.
+    /// The number of a finding, from 1.
     pub finding: Option<usize>,
 }
 
 /// The word for the newest decision.
 pub const LAST: &str = "last";
 
-/// The word for the newest decision that blocked a stop: the one after it always lets go, and is
+/// The word for the newest decision that blocked a stop: the one after it always lets go, so it is
 /// the last.
 pub const HELD: &str = "held";
 
-/// How many ids are named where several match.
+/// How many ids are listed if several match.
 const NAMED: usize = 5;
 
-/// Why words name no decision.
+/// Why a text names no decision.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecisionRefError {
     #[error("write the decision's id, or the start of it, or `last`, or `held`")]
@@ -59,8 +59,8 @@ impl DecisionRef {
         Ok(Self { id: id.to_owned(), finding: number.map(parsed).transpose()? })
     }
 
-    /// The position of the decision among all ids, oldest first; for [`HELD`], among those of
-    /// blocks. A whole id is meant even if others start with it.
+    /// Returns the position of the decision among all ids, oldest first; for [`HELD`], among those
+    /// of blocks. A complete id is exact even if others start with it.
     pub fn position(&self, ids: &[&str]) -> Result<usize, DecisionRefError> {
         if ids.is_empty() {
             return Err(if self.id == HELD { DecisionRefError::NeverHeld } else { DecisionRefError::Empty });
@@ -86,7 +86,7 @@ impl DecisionRef {
         }
     }
 
-    /// The position of the finding among the `count` of decision `id`, if one is named.
+    /// Returns the position of the finding among the `count` of decision `id`, if one is named.
     pub fn finding_position(&self, id: &str, count: usize) -> Result<Option<usize>, DecisionRefError> {
         let id = id.to_owned();
         match self.finding {

@@ -1,4 +1,4 @@
-//! Which decisions match: filters combine, and one with several values takes any of them. Pure.
+//! Filters of decisions: they combine, and one with several values accepts any of them. Pure.
 
 use clap::ValueEnum;
 use jiff::Timestamp;
@@ -6,31 +6,31 @@ use serde_json::Value;
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::decision::Cause;
-use crate::finding::{Category, Status};
+use crate::finding::{AdvisoryKind, Category, Status};
 use crate::log::Annotated;
 use crate::log::annotated::FindingNotes;
 use crate::log::note::{FindingOutcome, Label};
 use crate::paths::base_name;
 
-/// What was decided, as a person calls it.
+/// What was decided, in a person's terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, ValueEnum, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 pub enum DecisionKind {
     Block,
-    // It went through, but would have been blocked without a dry run or a counter that could not
-    // be written.
+    // It went through, but would have been blocked without a dry run or a counter that could not be
+    // written.
     WouldBlock,
     Allow,
 }
 
 impl DecisionKind {
-    /// As a person writes it.
+    /// Returns the name that a person writes.
     pub fn name(self) -> &'static str {
         self.into()
     }
 }
 
-/// What became of a finding, or what a person says of it, by the names of the log.
+/// The outcome of a finding, or a person's label of it, by the names of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, VariantArray, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 pub enum OutcomeFilter {
@@ -42,12 +42,12 @@ pub enum OutcomeFilter {
 }
 
 impl OutcomeFilter {
-    /// Its name in the log.
+    /// Returns its name in the log.
     pub fn name(self) -> &'static str {
         self.into()
     }
 
-    /// Whether it is what a person says.
+    /// Returns whether it is a person's label.
     pub fn is_label(self) -> bool {
         matches!(self, Self::Right | Self::Wrong)
     }
@@ -60,7 +60,7 @@ impl OutcomeFilter {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProjectFilter {
-    /// By its folder's name.
+    /// By the name of its folder.
     Named(String),
     /// By its path, or a folder above it.
     At(String),
@@ -70,23 +70,25 @@ pub enum ProjectFilter {
 #[derive(Debug, Default)]
 pub struct Filter {
     pub project: Option<ProjectFilter>,
-    /// How the session's id starts.
+    /// The prefix of the session's id.
     pub session: Option<String>,
-    /// From then on.
+    /// From this time on.
     pub since: Option<Timestamp>,
-    /// Before then.
+    /// Before this time.
     pub until: Option<Timestamp>,
     pub decisions: Vec<DecisionKind>,
-    /// With a finding of which category that was not refuted.
+    /// With a finding of one of these categories that was not refuted.
     pub categories: Vec<Category>,
     pub causes: Vec<Cause>,
     pub outcomes: Vec<OutcomeFilter>,
-    /// Words in any text of the decision or its notes, in any case.
+    /// With an advisory of one of these kinds.
+    pub advisories: Vec<AdvisoryKind>,
+    /// Text in any string of the decision or its notes; ignores case.
     pub text: Option<String>,
 }
 
 impl Filter {
-    /// Whether a decision matches.
+    /// Returns whether a decision matches.
     pub fn matches(&self, annotated: &Annotated) -> bool {
         let record = &annotated.decision;
         let has_category = |wanted: &Category| {
@@ -106,6 +108,7 @@ impl Filter {
             && any_of(&self.causes, |cause| cause.name() == annotated.cause)
             && any_of(&self.categories, has_category)
             && any_of(&self.outcomes, has_outcome)
+            && any_of(&self.advisories, |kind| record.advisories.iter().any(|one| one.kind == *kind))
             && self.session.as_ref().is_none_or(|start| session.is_some_and(|id| id.starts_with(start)))
             && self
                 .project
@@ -114,7 +117,7 @@ impl Filter {
             && self.text.as_ref().is_none_or(|words| {
                 let words = words.to_lowercase();
                 let mut notes = annotated.notes.iter();
-                has_words(&annotated.line, &words) || notes.any(|note| has_words(&note.line, &words))
+                has_text(&annotated.line, &words) || notes.any(|note| has_text(&note.line, &words))
             })
     }
 }
@@ -135,9 +138,9 @@ impl ProjectFilter {
     }
 }
 
-/// Whether a line of the log has words, given in lower case, in one of its texts; the names of its
-/// fields do not count.
-fn has_words(line: &str, words: &str) -> bool {
+/// Returns whether a line of the log contains a text, given in lower case, in one of its strings;
+/// field names do not count.
+fn has_text(line: &str, words: &str) -> bool {
     fn in_value(value: &Value, words: &str) -> bool {
         match value {
             Value::String(text) => text.to_lowercase().contains(words),
@@ -154,7 +157,7 @@ mod tests {
     use super::*;
     use crate::testing::annotated;
 
-    const LINE: &str = r#"{"schema":1,"id":"b","time":"2026-10-01T00:00:00.000Z","session":"abc-1","project":"/w/shop","decision":"block","cause":"findings","detail":"Say \"Hi\" to ÉMILE","findings":[{"category":"A","status":"confirmed"},{"category":"C","status":"refuted"}]}"#;
+    const LINE: &str = r#"{"schema":1,"id":"b","time":"2026-10-01T00:00:00.000Z","session":"abc-1","project":"/w/shop","decision":"block","cause":"findings","detail":"Say \"Hi\" to ÉMILE","findings":[{"category":"A","status":"confirmed"},{"category":"C","status":"refuted"}],"advisories":[{"kind":"force-push","text":"t","evidence":"e"}]}"#;
 
     fn is(filter: &Filter) -> bool {
         filter.matches(&annotated(LINE)[0])
@@ -178,6 +181,8 @@ mod tests {
             (true, Filter { session: Some("abc".into()), ..all() }),
             (false, Filter { session: Some("bc".into()), ..all() }),
             (false, Filter { outcomes: vec![OutcomeFilter::Fixed], ..all() }),
+            (true, Filter { advisories: vec![AdvisoryKind::ForcePush, AdvisoryKind::HardReset], ..all() }),
+            (false, Filter { advisories: vec![AdvisoryKind::HardReset], ..all() }),
         ] {
             assert_eq!(is(&filter), expected, "{filter:?}");
         }

@@ -1,5 +1,5 @@
 //! The decision log: what was decided, why, and on what grounds; beside it, what was sent to the
-//! readers and what came back. Append-only, one JSON object a line, one file a month.
+//! readers and what came back. Append-only, one JSON object per line, one file per month.
 
 pub mod annotated;
 pub mod artifacts;

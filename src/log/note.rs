@@ -1,57 +1,59 @@
-//! Notes on earlier decisions: what became of a finding at the session's next stop, and what a
-//! person says of a decision. Lines of the same log, with a `kind`, which decisions do not have. A
-//! disk format, as [`super::record`].
+//! Notes on earlier decisions: the outcome of a finding at the session's next stop, and a person's
+//! label of a decision. Lines of the same log, with a `kind`, which decisions do not have. A disk
+//! format, like [`super::record`].
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
 use super::Record;
+use crate::finding::Category;
 use crate::ids::new_id;
+use crate::readers::Usage;
 
-/// The number of the format of notes: a punchlist that knows only decisions skips them.
+/// The format number of notes: a version that knows only decisions skips them.
 pub const SCHEMA: u32 = 2;
 
-/// What became of one finding after the block that named it.
+/// The outcome of one finding after the block that named it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum FindingOutcome {
     /// Disk or plan settles it now, or a reader says that it is settled.
     Fixed,
-    /// The agent's final message speaks against it.
+    /// The agent's final message contradicts it.
     Disputed,
     /// Neither.
     Ignored,
 }
 
 impl FindingOutcome {
-    /// Its name in the log.
+    /// Returns its name in the log.
     pub fn name(self) -> &'static str {
         self.into()
     }
 }
 
-/// What a person says of a decision or of one of its findings.
+/// A person's label of a decision or of one of its findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, IntoStaticStr, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Label {
     /// It was right
     Right,
-    /// It was not
+    /// It was wrong
     Wrong,
 }
 
 impl Label {
-    /// Its name in the log.
+    /// Returns its name in the log.
     pub fn name(self) -> &'static str {
         self.into()
     }
 }
 
-/// What became of one finding.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The outcome of one finding.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OutcomeNote {
     pub schema: u32,
     pub id: String,
@@ -60,24 +62,30 @@ pub struct OutcomeNote {
     pub project: Option<String>,
     /// The block's id.
     pub of: String,
-    /// Which of its findings, counted from 1.
+    /// The number of the finding, from 1.
     pub finding: usize,
+    /// The finding's category; missing in older notes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<Category>,
     pub outcome: FindingOutcome,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// The start of what the agent said, where it disputes; masked.
+    /// The start of the agent's dispute, masked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sentence: Option<String>,
     /// Whether a reader that was asked again says that the finding was never right.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub was_wrong: Option<bool>,
-    /// The decision on the stop at which it was found out.
+    /// The decision on the stop at which this was found out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub told_by: Option<String>,
+    /// What the reader cost that was asked about all findings of the block, on the first of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
 }
 
 impl OutcomeNote {
-    /// The outcome of finding `number` (from 1) of a block, without a reason.
+    /// Returns the outcome of finding `number` (from 1) of a block, without a reason.
     pub fn new(block: &Record, number: usize, outcome: FindingOutcome, time: Timestamp) -> Self {
         Self {
             schema: SCHEMA,
@@ -87,16 +95,18 @@ impl OutcomeNote {
             project: block.project.clone(),
             of: block.id.clone(),
             finding: number,
+            category: number.checked_sub(1).and_then(|at| block.findings.get(at)).map(|found| found.category),
             outcome,
             why: None,
             sentence: None,
             was_wrong: None,
             told_by: None,
+            usage: None,
         }
     }
 }
 
-/// What a person says. The newest of several counts.
+/// A person's label. The newest of several counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LabelNote {
     pub schema: u32,
@@ -104,7 +114,7 @@ pub struct LabelNote {
     pub time: String,
     /// The decision's id.
     pub of: String,
-    /// Which of its findings, counted from 1; without it, the decision as a whole.
+    /// The number of the finding, from 1; without it, the decision as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finding: Option<usize>,
     pub label: Label,
@@ -113,15 +123,15 @@ pub struct LabelNote {
 }
 
 impl LabelNote {
-    /// A person's word on a decision, or on its finding `finding` (from 1).
+    /// Returns a person's label of a decision, or of its finding `finding` (from 1).
     pub fn new(of: &str, finding: Option<usize>, label: Label, time: Timestamp) -> Self {
         let (of, time) = (of.to_owned(), format!("{time:.3}"));
         Self { schema: SCHEMA, id: new_id(), time, of, finding, label, note: None }
     }
 }
 
-/// A note as the log has it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A note, as stored in the log.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Note {
     Outcome(OutcomeNote),
@@ -129,8 +139,8 @@ pub enum Note {
 }
 
 impl Note {
-    /// The id of the decision that it is about.
-    pub fn of(&self) -> &str {
+    /// Returns the id of the decision that it is about.
+    pub fn decision(&self) -> &str {
         match self {
             Self::Outcome(note) => &note.of,
             Self::Label(note) => &note.of,
@@ -145,8 +155,8 @@ impl Note {
     }
 }
 
-/// A note and its line of the log, which may have fields that we do not know.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A note and its line of the log, which may have fields that are unknown here.
+#[derive(Debug, Clone, PartialEq)]
 pub struct NoteLine {
     pub note: Note,
     pub line: String,
@@ -164,7 +174,7 @@ mod tests {
         ] {
             let note: Note = serde_json::from_str(line).expect("a note");
             assert_eq!(serde_json::to_string(&note).expect("json"), line);
-            assert_eq!((note.of(), note.time()), ("b", "2026-10-01T00:00:00Z"));
+            assert_eq!((note.decision(), note.time()), ("b", "2026-10-01T00:00:00Z"));
         }
     }
 }

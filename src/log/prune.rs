@@ -1,8 +1,10 @@
 //! Removing what is old or too much from the state folder: whole files, once a day and quietly
 //! ([`tidy`]), or because a person asks for it, and then the old lines of the oldest month, too
-//! ([`prune`]). Never removes the newest month.
+//! ([`prune`]). Never removes the newest month, and for a while nothing that waits to be shipped.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use std::{fs, io};
@@ -13,14 +15,21 @@ use walkdir::WalkDir;
 
 use super::DecisionLog;
 use crate::log::query::Line;
-use crate::private_file::{self, Durability};
+use crate::private_file::{self, Access, Durability};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// The extensions of files that can be rebuilt from transcripts and files, and how long they are
-/// worth their room.
+/// kept.
 const CACHES: [&str; 2] = ["cursor", "files"];
 const KEEP_CACHES: Duration = Duration::from_secs(14 * 24 * 3600);
+
+/// How long what waits to be shipped is kept at least, whatever its size: a database that is down
+/// for longer is one that nobody misses.
+const KEEP_WAITING: Duration = Duration::from_secs(180 * 24 * 3600);
+
+/// Where what waits to be shipped begins in a file of the log; its end where nothing does.
+pub type WaitingFrom<'a> = &'a dyn Fn(&Path, &File) -> u64;
 
 /// What a file of the state folder is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -48,10 +57,12 @@ struct StoredFile {
 /// What was removed, or would be.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Pruned {
-    /// Whole files and their bytes.
+    /// Whole files and their sizes.
     pub files: Vec<(FileKind, PathBuf, u64)>,
-    /// Of months that stay: how many lines, and their bytes.
+    /// Lines of months that stay: how many, and their bytes.
     pub lines: Vec<(PathBuf, usize, u64)>,
+    /// Months of which something stays only since it waits to be shipped.
+    pub waiting: Vec<PathBuf>,
     /// How many bytes are left.
     pub left: u64,
 }
@@ -63,15 +74,15 @@ impl Pruned {
     }
 }
 
-/// Its time is when files were removed last.
+/// The file whose time is when files were last removed.
 const STAMP: &str = "tidied";
 
-/// Longer than this between two times, and it may be the clock that has jumped: what it would make old is left for
-/// another day.
+/// If more time than this has passed, the clock may have jumped: files that look old because of it
+/// are left for another day.
 const CLOCK_JUMP: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// Removes whole files that are too old or too much, at most once a day.
-pub fn tidy(state: &Path, keep: Duration, max_size: u64, now: SystemTime) {
+pub fn tidy(state: &Path, keep: Duration, max_size: u64, now: SystemTime, waiting_from: WaitingFrom<'_>) {
     let stamp = state.join(STAMP);
     let since =
         fs::symlink_metadata(&stamp).and_then(|meta| meta.modified()).map(|at| now.duration_since(at));
@@ -81,21 +92,22 @@ pub fn tidy(state: &Path, keep: Duration, max_size: u64, now: SystemTime) {
         return;
     }
     sweep(state, now);
-    if !matches!(since, Ok(Err(_))) && !matches!(since, Ok(Ok(since)) if since > CLOCK_JUMP) {
-        tidy_now(state, keep, max_size, now);
+    // Without a stamp nothing is known of the clock.
+    if matches!(since, Ok(Ok(since)) if since <= CLOCK_JUMP) {
+        tidy_now(state, keep, max_size, now, waiting_from);
     }
 }
 
-/// How `tempfile` names what it makes, and how long a process may need that has made one.
+/// The prefix of `tempfile`'s files, and how long a process may need one.
 const TEMPORARY: &str = ".tmp";
 const IN_THE_MAKING: Duration = Duration::from_secs(3600);
 
-/// Removes what a process left that was ended while it wrote a file.
+/// Removes temporary files of processes that ended while writing.
 fn sweep(state: &Path, now: SystemTime) {
     let entries = WalkDir::new(state).min_depth(1).max_depth(2).into_iter().filter_map(Result::ok);
     let is_left = |entry: &walkdir::DirEntry| {
         let changed = entry.metadata().ok().and_then(|meta| meta.modified().ok());
-        // One from the future is of before a clock was set back.
+        // A file from the future was written before the clock was set back.
         let age = changed.map(|at| now.duration_since(at).unwrap_or(Duration::MAX));
         entry.file_type().is_file()
             && entry.file_name().to_string_lossy().starts_with(TEMPORARY)
@@ -106,40 +118,52 @@ fn sweep(state: &Path, now: SystemTime) {
     }
 }
 
-fn tidy_now(state: &Path, keep: Duration, max_size: u64, now: SystemTime) {
-    for file in surplus(state, keep, max_size, now, &BTreeMap::new()).0 {
+fn tidy_now(state: &Path, keep: Duration, max_size: u64, now: SystemTime, waiting_from: WaitingFrom<'_>) {
+    let limits = Limits { keep, max_size, now, waiting_from };
+    for file in surplus(state, &limits, &BTreeMap::new()).0 {
         let _ = fs::remove_file(&file.path);
     }
 }
 
-/// Removes files and lines that are too old, and files that are too much; with `dry_run`, only says
-/// which.
+/// Removes files and lines that are too old, and files over the size limit; with `dry_run`, only
+/// reports which.
 pub fn prune(
     state: &Path,
     keep: Duration,
     max_size: u64,
     now: Timestamp,
     dry_run: bool,
+    waiting_from: WaitingFrom<'_>,
 ) -> io::Result<Pruned> {
     let log = DecisionLog::in_folder(state);
     let mut pruned = Pruned::default();
     let since = now.checked_sub(keep).unwrap_or(Timestamp::MIN);
+    let waiting_since = now.checked_sub(keep.max(KEEP_WAITING)).unwrap_or(Timestamp::MIN);
     let month = since.strftime("%Y-%m").to_string();
-    let is_recent = |line: &[u8]| match Line::parse(&String::from_utf8_lossy(line)) {
+    let is_after = |line: &[u8], since: Timestamp| match Line::parse(&String::from_utf8_lossy(line)) {
         Some(Line::Decision(decision)) => decision.at >= since,
         Some(Line::Note(note)) => note.note.time().parse::<Timestamp>().is_ok_and(|at| at >= since),
-        // Not ours to judge.
+        // Written by a newer version: keep.
         Some(Line::Newer) => true,
         Some(Line::Torn) | None => false,
     };
-    // A file has nothing that is newer than its month, whenever it was written last.
+    // A file has nothing newer than its month, whenever it was last written.
     for path in log.files() {
         let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         if name > month {
             continue;
         }
         let length = fs::metadata(&path)?.len();
-        let (lines, bytes) = log.cut_before(&path, dry_run, is_recent)?;
+        let only_waits = Cell::new(false);
+        let kept = |line: &[u8], waits: bool| {
+            let is_recent = is_after(line, since);
+            only_waits.set(!is_recent && waits && is_after(line, waiting_since));
+            is_recent || only_waits.get()
+        };
+        let (lines, bytes) = log.cut_before(&path, dry_run, |file| waiting_from(&path, file), kept)?;
+        if only_waits.get() {
+            pruned.waiting.push(path.clone());
+        }
         if lines > 0 && bytes == length {
             pruned.files.push((FileKind::Month, path, bytes));
         } else if lines > 0 {
@@ -150,11 +174,12 @@ pub fn prune(
     let lines = pruned.lines.iter().map(|(path, _, bytes)| (path.clone(), *bytes));
     let months = pruned.files.iter().map(|(_, path, bytes)| (path.clone(), *bytes));
     let gone = if dry_run { lines.chain(months).collect() } else { BTreeMap::new() };
-    let (surplus, left) = surplus(state, keep, max_size, SystemTime::from(now), &gone);
+    let limits = Limits { keep, max_size, now: SystemTime::from(now), waiting_from };
+    let (surplus, left) = surplus(state, &limits, &gone);
     for StoredFile { path, kind, bytes, .. } in surplus {
         if !dry_run {
             match fs::remove_file(&path) {
-                // A stop tidies at the same time.
+                // A stop is tidying at the same time.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 removed => removed?,
             }
@@ -168,16 +193,32 @@ pub fn prune(
     Ok(pruned)
 }
 
-/// The files that are too old, and the oldest of those that are too much, and how many bytes are
-/// left without them: caches first, then artifacts, then sessions, then months. `gone` are bytes of
-/// files that do not count any more.
-fn surplus(
-    state: &Path,
+/// How much is kept, and for how long.
+struct Limits<'a> {
     keep: Duration,
     max_size: u64,
     now: SystemTime,
-    gone: &BTreeMap<PathBuf, u64>,
-) -> (Vec<StoredFile>, u64) {
+    waiting_from: WaitingFrom<'a>,
+}
+
+impl Limits<'_> {
+    /// Whether something in a file waits to be shipped, and not for too long.
+    fn waits(&self, file: &StoredFile) -> bool {
+        let waits = |open: File| {
+            let length = open.metadata().map_or(0, |meta| meta.len());
+            (self.waiting_from)(&file.path, &open) < length
+        };
+        file.kind == FileKind::Month
+            && file.age <= self.keep.max(KEEP_WAITING)
+            && private_file::open(&file.path, Access::Read).is_ok_and(waits)
+    }
+}
+
+/// The files that are too old, and the oldest of those that are too much, and how many bytes are
+/// left without them: caches first, then artifacts, then sessions, then months. `gone` are bytes of
+/// files that do not count any more.
+fn surplus(state: &Path, limits: &Limits<'_>, gone: &BTreeMap<PathBuf, u64>) -> (Vec<StoredFile>, u64) {
+    let Limits { keep, max_size, now, .. } = *limits;
     let list = |name: &str, kind: FileKind| {
         let entries = WalkDir::new(state.join(name)).min_depth(1).max_depth(1).into_iter();
         let files = entries.filter_map(Result::ok).filter(|entry| entry.file_type().is_file());
@@ -201,13 +242,13 @@ fn surplus(
     months.pop();
     let (caches, sessions): (Vec<_>, Vec<_>) =
         sessions.into_iter().partition(|file| file.kind == FileKind::Cache);
-    // The counters of a session that was blocked must not go while it may go on.
+    // The counters of a blocked session must stay while it may go on.
     let sessions = sessions.into_iter().filter(|file| file.age > keep);
     let files = caches.into_iter().chain(audits).chain(sessions).chain(months);
     let mut surplus = Vec::new();
     for file in files {
         let keep = if file.kind == FileKind::Cache { keep.min(KEEP_CACHES) } else { keep };
-        if file.age > keep || total > max_size {
+        if (file.age > keep || total > max_size) && !limits.waits(&file) {
             total -= file.bytes;
             surplus.push(file);
         }
@@ -219,13 +260,16 @@ fn surplus(
 mod tests {
     use super::*;
 
+    /// Nothing waits.
+    const ALL_SHIPPED: fn(&Path, &File) -> u64 = |_, _| u64::MAX;
+
     /// Writes files of some bytes and days of age, tidies, and returns what is left.
     fn tidied(files: &[(&str, usize, u64)], max_size: u64) -> Vec<String> {
         let folder = tempfile::tempdir().expect("a folder");
         for (name, bytes, days_old) in files {
             write(folder.path(), name, *bytes, *days_old);
         }
-        tidy_now(folder.path(), 90 * DAY, max_size, SystemTime::now());
+        tidy_now(folder.path(), 90 * DAY, max_size, SystemTime::now(), &ALL_SHIPPED);
         left(folder.path())
     }
 
@@ -289,10 +333,11 @@ mod tests {
     fn it_is_done_once_a_day() {
         let folder = tempfile::tempdir().expect("a folder");
         write(folder.path(), "audits/a", 10, 100);
-        tidy(folder.path(), 90 * DAY, 1_000, SystemTime::now());
+        write(folder.path(), "tidied", 0, 2);
+        tidy(folder.path(), 90 * DAY, 1_000, SystemTime::now(), &ALL_SHIPPED);
         assert_eq!(left(folder.path()), ["tidied"]);
         write(folder.path(), "audits/b", 10, 100);
-        tidy(folder.path(), 90 * DAY, 1_000, SystemTime::now());
+        tidy(folder.path(), 90 * DAY, 1_000, SystemTime::now(), &ALL_SHIPPED);
         assert_eq!(left(folder.path()), ["audits/b", "tidied"]);
     }
 
@@ -303,15 +348,16 @@ mod tests {
         for name in files {
             write(folder.path(), name, 10, 1);
         }
-        tidy(folder.path(), 90 * DAY, 1_000, SystemTime::now());
+        tidy(folder.path(), 90 * DAY, 1_000, SystemTime::now() + 365 * DAY, &ALL_SHIPPED);
         let all = [files.as_slice(), &["tidied"]].concat();
+        assert_eq!(left(folder.path()), all, "at the first stop of all");
         for jump in [365, 3_650, 100_000] {
-            tidy(folder.path(), 90 * DAY, 1_000, SystemTime::now() + jump * DAY);
+            tidy(folder.path(), 90 * DAY, 1_000, SystemTime::now() + jump * DAY, &ALL_SHIPPED);
             assert_eq!(left(folder.path()), all, "{jump} days ahead");
             let stamp =
                 fs::File::options().write(true).open(folder.path().join("tidied")).expect("the stamp");
             stamp.set_modified(SystemTime::now() + jump * DAY).expect("set");
-            tidy(folder.path(), 90 * DAY, 1_000, SystemTime::now());
+            tidy(folder.path(), 90 * DAY, 1_000, SystemTime::now(), &ALL_SHIPPED);
             assert_eq!(left(folder.path()), all, "and back");
         }
     }
@@ -322,7 +368,58 @@ mod tests {
         write(folder.path(), "sessions/.tmpOld", 10, 1);
         write(folder.path(), "sessions/.tmpNew", 10, 0);
         write(folder.path(), ".tmpOld", 10, 1);
-        tidy(folder.path(), 90 * DAY, 1_000, SystemTime::now());
+        tidy(folder.path(), 90 * DAY, 1_000, SystemTime::now(), &ALL_SHIPPED);
         assert_eq!(left(folder.path()), ["sessions/.tmpNew", "tidied"]);
+    }
+
+    #[test]
+    fn what_waited_to_be_shipped_was_taken_for_old_or_too_much() {
+        let files = [
+            ("decisions/2026-01.jsonl", 10, 190),
+            ("decisions/2026-02.jsonl", 10, 170),
+            ("decisions/2026-03.jsonl", 10, 80),
+            ("decisions/2026-04.jsonl", 10, 1),
+        ];
+        for (shipped, max_size, expected) in
+            [(10, 1_000, "03 04"), (9, 1_000, "02 03 04"), (10, 5, "04"), (9, 5, "02 03 04")]
+        {
+            let folder = tempfile::tempdir().expect("a folder");
+            for (name, bytes, days_old) in files {
+                write(folder.path(), name, bytes, days_old);
+            }
+            tidy_now(folder.path(), 90 * DAY, max_size, SystemTime::now(), &|_, _| shipped);
+            let left = left(folder.path()).join(" ");
+            assert_eq!(
+                left.replace("decisions/2026-", "").replace(".jsonl", ""),
+                expected,
+                "{shipped} {max_size}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_line_that_waits_stays_for_half_a_year_and_is_told_of() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let line = |id: &str, time: &str| {
+            format!(
+                "{{\"id\":\"{id}\",\"time\":\"{time}T00:00:00Z\",\"decision\":\"allow\",\"cause\":\"clean\"}}\n"
+            )
+        };
+        let (one, other) = (line("a", "2026-05-01"), line("b", "2026-05-02"));
+        let path = folder.path().join("decisions/2026-05.jsonl");
+        fs::create_dir_all(folder.path().join("decisions")).expect("made");
+        let shipped = one.len() as u64;
+        let pruned = |now: &str, waiting_from: WaitingFrom<'_>| {
+            fs::write(&path, format!("{one}{other}")).expect("written");
+            let now = format!("{now}T00:00:00Z").parse().expect("a time");
+            let pruned = prune(folder.path(), 30 * DAY, 1_000, now, false, waiting_from).expect("pruned");
+            (pruned.lines.len() + pruned.files.len(), pruned.waiting.len())
+        };
+        assert_eq!(pruned("2026-08-01", &ALL_SHIPPED), (1, 0));
+        assert!(!path.exists());
+        assert_eq!(pruned("2026-08-01", &|_, _| shipped), (1, 1));
+        assert_eq!(fs::read_to_string(&path).expect("there"), other);
+        assert_eq!(pruned("2026-12-01", &|_, _| shipped), (1, 0));
+        assert!(!path.exists(), "it waited for too long");
     }
 }

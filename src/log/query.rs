@@ -1,6 +1,6 @@
 //! Queries of the log: which decisions match, with the notes on them, oldest first. Never writes,
-//! and is not stopped by a line that can't be read or that is being written at this moment. An older
-//! line may lack fields, a line of a newer format is told apart, and one that is neither is torn.
+//! and is not stopped by a line that can't be read or is being written at this moment. An older
+//! line may lack fields, a line of a newer format is recognised, and one that is neither is torn.
 
 use std::collections::HashMap;
 use std::io;
@@ -9,6 +9,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde::Deserialize;
 
+use crate::files::end_of;
 use crate::log::annotated::FindingNotes;
 use crate::log::filter::Filter;
 use crate::log::note::{self, Label, NoteLine};
@@ -22,13 +23,13 @@ pub enum Line {
     Decision(Box<Annotated>),
     /// A note on an earlier decision.
     Note(Box<NoteLine>),
-    /// Something that a newer punchlist wrote.
+    /// Written by a newer version of punchlist.
     Newer,
-    /// Nothing that can be read.
+    /// Not readable.
     Torn,
 }
 
-/// What tells lines apart.
+/// The fields that tell the kind of a line.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Head {
@@ -40,7 +41,7 @@ struct Head {
 }
 
 impl Line {
-    /// Parses a line. `None` where nothing stands on it: a crash may leave NULs there.
+    /// Parses a line. `None` if it is empty: a crash may leave NULs there.
     pub fn parse(line: &str) -> Option<Self> {
         let line = line.trim_matches(|c: char| c.is_whitespace() || c == '\0');
         (!line.is_empty()).then(|| Self::parse_json(line).unwrap_or(Self::Torn))
@@ -61,7 +62,8 @@ impl Line {
         if head.id.is_empty() {
             return Ok(Self::Torn);
         }
-        // What a newer punchlist calls by a new name under the same number can't be judged either.
+        // An unknown name under the same format number comes from a newer version, and can't be
+        // judged either.
         let Ok(decision) = serde_json::from_str::<Record>(line) else { return Ok(Self::Newer) };
         Ok(Self::Decision(Box::new(Annotated {
             findings: vec![FindingNotes::default(); decision.findings.len()],
@@ -75,28 +77,28 @@ impl Line {
     }
 }
 
-/// What a query found.
+/// The result of a query.
 #[derive(Debug, Default)]
 pub struct Found {
     /// The decisions that match, oldest first.
     pub decisions: Vec<Annotated>,
     /// How many lines could not be read.
     pub torn: usize,
-    /// How many lines a newer punchlist wrote.
+    /// How many lines a newer version wrote.
     pub newer: usize,
     /// How many decisions were looked at, whether or not they match.
     pub scanned: usize,
 }
 
 impl DecisionLog {
-    /// Returns the decisions that match; with `last`, so many of the newest, reading no more files
-    /// than they need.
+    /// Returns the decisions that match; with `last`, only that many of the newest, reading no more
+    /// files than needed.
     pub fn query(&self, filter: &Filter, last: Option<usize>) -> io::Result<Found> {
         let files = self.files();
         let skipped = filter.since.map_or(0, |since| files.partition_point(|path| is_before(path, since)));
         let mut found = Found::default();
-        // The notes on decisions of older files. A note is written after its decision, so that a
-        // file and the newer ones have all notes on the decisions in it.
+        // The notes on decisions of older files. A note is written after its decision, so a file
+        // and the newer ones have all notes on the decisions in it.
         let mut newer_notes = Notes::default();
         let mut by_file = Vec::new();
         let mut count = 0;
@@ -104,7 +106,7 @@ impl DecisionLog {
             if last.is_some_and(|last| count >= last) {
                 break;
             }
-            // It was there a moment ago: it is being pruned.
+            // It was listed a moment ago, so it is being pruned.
             let Some(text) = private_file::read_up_to(path, u64::MAX)? else { continue };
             let mut matching = found.read_file(&String::from_utf8_lossy(&text), &mut newer_notes);
             matching.retain(|decision| filter.matches(decision));
@@ -120,6 +122,22 @@ impl DecisionLog {
         Ok(found)
     }
 
+    /// Returns the newest decisions of a session, oldest first, from the ends of the newest two
+    /// files of the log: fast, but empty if the session's last one is further back.
+    pub fn recent_of(&self, session: &str) -> Vec<Annotated> {
+        /// A few hundred decisions.
+        const END_BYTES: u64 = 2 << 20;
+        let mut lines = String::new();
+        for file in self.files().iter().rev().take(2).rev() {
+            let end = end_of(file, END_BYTES).unwrap_or_default();
+            let end = String::from_utf8_lossy(&end);
+            lines.extend(end.split_inclusive('\n').filter(|line| line.contains(session)));
+        }
+        let mut found = parse(&lines);
+        found.decisions.retain(|annotated| annotated.decision.session.as_deref() == Some(session));
+        found.decisions
+    }
+
     /// Calls `each` with every record, oldest first, and returns how many lines could not be read.
     pub fn read(&self, each: impl FnMut(Record)) -> io::Result<usize> {
         let found = self.query(&Filter::default(), None)?;
@@ -127,7 +145,7 @@ impl DecisionLog {
         Ok(found.torn)
     }
 
-    /// Whether the newest label on a finding of a decision, counted from 1, says that it was right.
+    /// Returns whether the newest label on a finding of a decision (from 1) says that it was right.
     pub fn is_upheld(&self, decision: &str, finding: usize) -> bool {
         let found = self.query(&Filter::default(), None).unwrap_or_default();
         let findings = found.decisions.iter().filter(|annotated| annotated.decision.id == decision);
@@ -140,7 +158,7 @@ impl DecisionLog {
 type Notes = HashMap<String, Vec<NoteLine>>;
 
 impl Found {
-    /// Takes the lines of one file; notes on older files' decisions stay in `notes`.
+    /// Reads the lines of one file; notes on older files' decisions stay in `notes`.
     fn read_file(&mut self, text: &str, notes: &mut Notes) -> Vec<Annotated> {
         let (mut decisions, mut own_notes) = (Vec::new(), Vec::new());
         for line in text.split_inclusive('\n') {
@@ -155,7 +173,7 @@ impl Found {
         }
         self.scanned += decisions.len();
         for note in own_notes.into_iter().rev() {
-            notes.entry(note.note.of().to_owned()).or_default().push(note);
+            notes.entry(note.note.decision().to_owned()).or_default().push(note);
         }
         let annotate = |annotated: Annotated| {
             let mut notes = notes.remove(&annotated.decision.id).unwrap_or_default();
@@ -173,8 +191,8 @@ pub fn parse(text: &str) -> Found {
     found
 }
 
-/// Whether a file of the log has nothing from `since` on: a line is written when it is decided or
-/// later, so that no file has what is newer than its month.
+/// Returns whether a file of the log has nothing from `since` on: a line is written when it is
+/// decided or later, so no file has anything newer than its month.
 fn is_before(path: &Path, since: Timestamp) -> bool {
     let name = path.file_stem().map(|name| name.to_string_lossy()).unwrap_or_default();
     *name < *since.strftime("%Y-%m").to_string()

@@ -1,5 +1,5 @@
-//! One decision, as a line of the log has it. A disk format: fields may be added, but not renamed
-//! or given another meaning without a new schema number; readers fill in what is missing.
+//! One decision, as a line of the log. A disk format: fields may be added, but not renamed or given
+//! another meaning without a new schema number; readers fill in what is missing.
 
 use std::collections::BTreeMap;
 
@@ -24,6 +24,9 @@ pub struct Record {
     pub schema: u32,
     pub id: String,
     pub time: String,
+    /// The machine of the fleet that it comes from. Only set in copies in the fleet's database.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
     pub session: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
@@ -68,7 +71,7 @@ impl Record {
         Self::named(&new_id(), cause, time)
     }
 
-    /// The same with a given id.
+    /// Returns the same with a given id.
     pub fn named(id: &str, cause: Cause, time: Timestamp) -> Self {
         Self {
             schema: SCHEMA,
@@ -83,9 +86,10 @@ impl Record {
 }
 
 impl Record {
-    /// Whether it may hold words of others, which can have a secret in them. A stop that was skipped, or at which nothing
-    /// was new, has ours and the names that the stop before it had: such stops are the most frequent of all, and setting
-    /// up the search for secrets takes longer than all the rest of them.
+    /// Returns whether it may contain text written by others, which can have a secret in it. A stop
+    /// that was skipped, or at which nothing was new, has only our own text and the names of the
+    /// stop before it. Those stops are the most frequent, and preparing the search for secrets
+    /// takes longer than all the rest of them.
     pub fn has_words_of_others(&self) -> bool {
         let is_ours = |gate: &GateRecord| {
             gate.detail.is_none() || matches!(gate.cause, Cause::Unchanged | Cause::NothingToAudit)
@@ -110,7 +114,22 @@ pub struct GateRecord {
     pub cause: Cause,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
+    /// The result of each check, for the gate of the checks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<CheckRecord>,
+    /// What a reader cost that it asked. The audit's readers have records of their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
     pub took_ms: f64,
+}
+
+/// The result of one check at a stop.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CheckRecord {
+    pub name: String,
+    /// `passed`, `fixed`, `failed`, `still-failing`, `not-made` or `not-due`.
+    pub outcome: String,
 }
 
 /// The plan in play.
@@ -157,11 +176,10 @@ impl ReaderRecord {
     }
 }
 
-/// What readers cost together, in dollars, as far as the client says.
-pub fn total_cost<'a>(readers: impl Iterator<Item = &'a ReaderRecord>) -> Option<f64> {
-    let cost = readers.filter_map(|reader| reader.usage.cost_usd).reduce(|one, other| one + other);
-    // No provider counts closer than that, and a sum must not show how floats are added.
-    cost.map(|cost| (cost * 1e9).round() / 1e9)
+/// Returns what calls cost together, in dollars, as far as the client reports it.
+pub fn total_cost<'a>(calls: impl Iterator<Item = &'a Usage>) -> Option<f64> {
+    // No provider bills in smaller units, and a sum must not show floating-point noise.
+    Usage::sum(calls).cost_usd.map(|cost| (cost * 1e9).round() / 1e9)
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -13,9 +13,9 @@ use crate::text::normalise::normalised;
 pub struct ReplayDiff {
     /// The decision's id.
     pub id: String,
-    /// Which punchlist decided it.
+    /// The version of punchlist that decided it.
     pub version_then: String,
-    /// Which one judged it now.
+    /// The version that judged it now.
     pub version_now: String,
     /// What was decided; a dry run counts as what it would have done.
     pub then: Action,
@@ -25,14 +25,14 @@ pub struct ReplayDiff {
     pub cautions: Vec<String>,
     /// The files whose content changed since.
     pub changed: Vec<String>,
-    /// Each finding of then, followed by the new ones.
+    /// The earlier findings, followed by the new ones.
     pub findings: Vec<FindingDiff>,
 }
 
-/// One finding, then and now.
+/// One finding, before and now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FindingDiff {
-    /// Its number then; none where it is new.
+    /// Its number then; `None` if it is new.
     pub number: Option<usize>,
     /// What differs.
     pub difference: Difference,
@@ -40,25 +40,25 @@ pub struct FindingDiff {
     pub now: Option<Finding>,
 }
 
-/// How a finding of then and one of today differ.
+/// How an earlier finding and today's differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Difference {
-    /// They do not.
+    /// They are equal.
     Same,
     NowConfirmed,
     /// It can't be verified now.
     NowUnverified,
     NowRefuted,
     NowIgnored,
-    /// It is not found any more.
+    /// It is no longer found.
     Gone,
     /// It was not found then.
     New,
 }
 
 impl Difference {
-    pub fn words(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::Same => "same",
             Self::NowConfirmed => "now confirmed",
@@ -71,7 +71,7 @@ impl Difference {
     }
 }
 
-/// Compares the findings of then with those of today.
+/// Compares the earlier findings with today's.
 pub fn compare(then: &[Finding], now: &[Finding]) -> Vec<FindingDiff> {
     let mut left: Vec<Finding> = now.to_vec();
     let mut compared = Vec::new();
@@ -94,7 +94,7 @@ pub fn compare(then: &[Finding], now: &[Finding]) -> Vec<FindingDiff> {
     compared
 }
 
-/// How similar two findings are; 0 where they are not the same.
+/// Returns how similar two findings are; 0 if they are different findings.
 fn similarity(old: &Finding, new: &Finding) -> u32 {
     let same_words = normalised(&old.claim) == normalised(&new.claim);
     let same_path = old.path == new.path;
@@ -130,7 +130,7 @@ mod tests {
             file("Create d", "d", Status::Confirmed),
         ];
         let said: Vec<_> =
-            compare(&then, &now).iter().map(|one| (one.number, one.difference.words())).collect();
+            compare(&then, &now).iter().map(|one| (one.number, one.difference.label())).collect();
         assert_eq!(
             said,
             [

@@ -1,5 +1,5 @@
-//! Figures over many decisions: how often, how right, how fast, how dear. Pure. What people dispute
-//! leads to a suggestion and changes nothing by itself.
+//! Figures over many decisions: how many, how often right, how fast, how expensive. Pure. Frequent
+//! disputes lead to a suggestion and change nothing by themselves.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use crate::finding::{Category, Finding, Kind, Source, Status};
-use crate::log::annotated::FindingNotes;
+use crate::log::annotated::{AUDIT, FindingNotes};
 use crate::log::filter::DecisionKind;
 use crate::log::note::{FindingOutcome, Label};
 use crate::log::record::ReaderRecord;
@@ -17,10 +17,10 @@ use crate::log::{Annotated, Record};
 /// The number of this format. Fields may be added under it; none is renamed or given another
 /// meaning.
 pub const SCHEMA: u32 = 1;
-/// How often a project has to dispute the same before it is suggested.
+/// How often a project has to dispute the same thing before a suggestion is made.
 pub const OFTEN: usize = 3;
 
-/// All figures. `docs/log-json.md` documents each field, and a test holds the two together.
+/// All figures. `docs/log-json.md` documents each field, and a test compares the two.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Stats {
     pub schema: u32,
@@ -36,6 +36,9 @@ pub struct Stats {
     pub audited: usize,
     pub block_rate: Option<f64>,
     pub causes: Vec<Count>,
+    pub gates: Vec<GateStats>,
+    pub checks: Vec<Count>,
+    pub advisories: Vec<Count>,
     pub outcomes: Outcomes,
     pub precision: Precision,
     pub auditor: ReaderStats,
@@ -53,7 +56,16 @@ pub struct Count {
     pub count: usize,
 }
 
-/// The outcomes of the confirmed findings of blocks, and what people say.
+/// The results of one gate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct GateStats {
+    pub name: String,
+    pub looked: usize,
+    pub held: usize,
+    pub could_not_check: usize,
+}
+
+/// The outcomes of the confirmed findings of blocks, and people's labels.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Outcomes {
     pub findings: usize,
@@ -83,7 +95,7 @@ pub struct Named {
     pub share: Share,
 }
 
-/// A share, and the interval in which the true one lies with 95 % confidence.
+/// A share, and its 95 % confidence interval.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Share {
     pub right: usize,
@@ -101,7 +113,7 @@ pub struct ReaderStats {
     pub failures: Vec<Count>,
 }
 
-/// The second reader, and what it said of findings.
+/// The second reader, and its verdicts on findings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct SecondStats {
     #[serde(flatten)]
@@ -136,7 +148,7 @@ pub struct Spent {
     pub cost_usd: f64,
 }
 
-/// What one project disputes again and again.
+/// What one project disputes repeatedly.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Repeat {
     pub project: String,
@@ -158,7 +170,9 @@ pub fn stats(all: &[Annotated], zone: &TimeZone) -> Stats {
     let count = |kind: DecisionKind| all.iter().filter(|annotated| annotated.kind() == kind).count();
     let distinct = |of: fn(&Record) -> Option<&str>| records().filter_map(of).collect::<HashSet<_>>().len();
     let blocks = count(DecisionKind::Block);
-    let audited = all.iter().filter(|annotated| was_audited(annotated)).count();
+    let audited = all.iter().filter(|annotated| annotated.was_audited()).count();
+    let gates = gates(all);
+    let held_by_audit = gates.iter().find(|gate| gate.name == AUDIT).map_or(0, |gate| gate.held);
     let mut by_project =
         spent(all, |annotated| annotated.decision.project.clone().unwrap_or_else(|| "unknown".to_owned()));
     by_project.sort_by(|one, other| other.cost_usd.total_cmp(&one.cost_usd));
@@ -174,8 +188,11 @@ pub fn stats(all: &[Annotated], zone: &TimeZone) -> Stats {
         allows: count(DecisionKind::Allow),
         could_not_check: all.iter().filter(|annotated| annotated.is_unchecked()).count(),
         audited,
-        block_rate: ratio(blocks, audited),
+        block_rate: ratio(held_by_audit, audited),
         causes: most_first(all.iter().map(|annotated| annotated.cause.as_str())),
+        gates,
+        checks: most_first(records().flat_map(checks_of)),
+        advisories: most_first(records().flat_map(|record| &record.advisories).map(|one| one.kind.name())),
         outcomes: outcomes(all),
         precision: precision(all),
         auditor: reader(records().filter_map(|record| record.auditor.as_ref())),
@@ -187,10 +204,26 @@ pub fn stats(all: &[Annotated], zone: &TimeZone) -> Stats {
     }
 }
 
-/// Whether plan, session and disk were looked at.
-fn was_audited(annotated: &Annotated) -> bool {
-    annotated.decision.auditor.is_some()
-        || matches!(annotated.cause.as_str(), "clean" | "findings" | "only-unverified" | "moved-on")
+/// Returns the results of each gate, the audit first. A skipped stop counts for no gate.
+fn gates(all: &[Annotated]) -> Vec<GateStats> {
+    let mut gates: Vec<GateStats> = Vec::new();
+    for (name, held, unchecked) in all.iter().flat_map(Annotated::gates) {
+        let at = gates.iter().position(|gate| gate.name == name).unwrap_or_else(|| {
+            gates.push(GateStats { name: name.to_owned(), looked: 0, held: 0, could_not_check: 0 });
+            gates.len() - 1
+        });
+        gates[at].looked += 1;
+        gates[at].held += usize::from(held);
+        gates[at].could_not_check += usize::from(unchecked);
+    }
+    gates.sort_by_key(|gate| (gate.name != AUDIT, Reverse(gate.looked), gate.name.clone()));
+    gates
+}
+
+/// Returns how the checks of a stop ended; those that were not due did not run.
+fn checks_of(record: &Record) -> impl Iterator<Item = &str> {
+    let checks = record.gates.iter().flat_map(|gate| &gate.checks);
+    checks.map(|check| check.outcome.as_str()).filter(|outcome| *outcome != "not-due")
 }
 
 fn ratio(part: usize, whole: usize) -> Option<f64> {
@@ -198,7 +231,7 @@ fn ratio(part: usize, whole: usize) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// Counts names, the most frequent first; the empty one is `unknown`.
+/// Counts names, the most frequent first; an empty one is `unknown`.
 fn most_first<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Count> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     names.for_each(|name| *counts.entry(if name.is_empty() { "unknown" } else { name }).or_default() += 1);
@@ -232,7 +265,7 @@ fn outcomes(all: &[Annotated]) -> Outcomes {
                 } += 1;
             }
         }
-        // Wrong to let it go: something was there that nothing found.
+        // It should not have gone through: something was wrong that nothing found.
         let is_wrong = annotated.label.as_ref().is_some_and(|note| note.label == Label::Wrong);
         outcomes.missed += usize::from(is_wrong && confirmed(annotated).next().is_none());
     }
@@ -244,8 +277,8 @@ impl Share {
         *if right { &mut self.right } else { &mut self.wrong } += 1;
     }
 
-    /// Adds the share and Wilson's interval, which also holds for few findings and for shares near
-    /// 0 and 1.
+    /// Adds the share and its Wilson interval, which is also valid for few findings and for shares
+    /// near 0 and 1.
     #[expect(clippy::cast_precision_loss, reason = "no log has so many findings")]
     #[must_use]
     pub fn with_interval(self) -> Self {
@@ -274,7 +307,7 @@ fn precision(all: &[Annotated]) -> Precision {
             overall.add(right);
             categories.entry(finding.category).or_default().add(right);
             sources.entry(finding.source).or_default().add(right);
-            // What the facts alone found says nothing of a model.
+            // What only the facts found says nothing about a model.
             if finding.source != Source::Facts
                 && let Some(auditor) = &annotated.decision.auditor
             {
@@ -315,7 +348,7 @@ fn latency(all: &[Annotated]) -> Latency {
     for annotated in all {
         let asked = annotated.readers().filter(|reader| reader.was_asked()).map(|reader| reader.duration_ms);
         readers.extend(asked.reduce(|one, other| one + other));
-        if was_audited(annotated) { &mut audits } else { &mut aside }.extend(annotated.own_ms());
+        if annotated.was_audited() { &mut audits } else { &mut aside }.extend(annotated.own_ms());
     }
     Latency {
         ours_aside: percentiles(aside),
@@ -324,7 +357,7 @@ fn latency(all: &[Annotated]) -> Latency {
     }
 }
 
-/// By rank, so that each is a time that something really took.
+/// By rank, so that each is a time that was really measured.
 pub fn percentiles(mut times: Vec<f64>) -> Option<Percentiles> {
     let count = times.len();
     times.sort_unstable_by(f64::total_cmp);
@@ -335,25 +368,24 @@ pub fn percentiles(mut times: Vec<f64>) -> Option<Percentiles> {
 impl Spent {
     fn add(&mut self, annotated: &Annotated) {
         let (tokens_in, tokens_out) = annotated.tokens();
-        self.audits += 1;
+        self.audits += usize::from(annotated.decision.auditor.is_some());
         self.tokens_in += tokens_in;
         self.tokens_out += tokens_out;
-        for reader in annotated.readers() {
-            self.cost_usd += reader.usage.cost_usd.unwrap_or(0.0);
-        }
+        self.cost_usd += annotated.cost_usd().unwrap_or_default();
     }
 }
 
-/// What audits cost, by a name of each.
+/// Returns what was spent, grouped by a name.
 fn spent(all: &[Annotated], name: impl Fn(&Annotated) -> String) -> Vec<Spent> {
     let mut spent: BTreeMap<String, Spent> = BTreeMap::new();
-    for annotated in all.iter().filter(|annotated| annotated.decision.auditor.is_some()) {
+    for annotated in all.iter().filter(|annotated| annotated.calls().next().is_some()) {
         spent.entry(name(annotated)).or_default().add(annotated);
     }
     spent.into_iter().map(|(name, spent)| Spent { name, ..spent }).collect()
 }
 
-/// Kinds of findings that one project calls wrong often and more often than not; most often first.
+/// Returns the kinds of findings that one project calls wrong often and more often than right; most
+/// frequent first.
 fn repeats(all: &[Annotated]) -> Vec<Repeat> {
     let mut groups: BTreeMap<(&str, Category, &str, Option<&str>), Group<'_>> = BTreeMap::new();
     let mut right_in_category: HashMap<(&str, Category), usize> = HashMap::new();
@@ -411,11 +443,11 @@ struct Group<'a> {
     paths: HashSet<&'a str>,
 }
 
-/// More files than these are not named one by one.
+/// How many files are named one by one.
 const MOST_NAMED: usize = 5;
 
-/// What would have let these stops go, the narrowest there is: a table for paths that they share, or else a line under
-/// `[audit]`.
+/// Returns the narrowest setting that would have let these stops go through: a table for paths that
+/// they share, or else a line under `[audit]`.
 fn config_line(category: Category, folder: Option<&str>, group: &Group<'_>) -> String {
     if category == Category::A && group.kind == Some(Kind::NotRun) {
         return "unrun_checks = \"advise\"".to_owned();

@@ -1,5 +1,5 @@
-//! Appending to the log, and cutting its start off. Many writers, a torn line or a full disk must
-//! not break it.
+//! Appends to the log, and cuts off its start. Must survive many writers, torn lines and a full
+//! disk.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -20,22 +20,22 @@ pub struct DecisionLog {
 }
 
 impl DecisionLog {
-    /// The log under a state folder.
+    /// Returns the log of a state folder.
     pub fn in_folder(state: &Path) -> Self {
         Self { root: state.to_path_buf() }
     }
 
-    /// The state folder that it is in.
+    /// Returns the state folder that it is in.
     pub fn state(&self) -> &Path {
         &self.root
     }
 
-    /// Where its files are.
+    /// Returns the folder of its files.
     pub fn folder(&self) -> PathBuf {
         self.root.join("decisions")
     }
 
-    /// The files of the log, oldest first.
+    /// Returns the files of the log, oldest first.
     pub fn files(&self) -> Vec<PathBuf> {
         let mut files: Vec<_> = fs::read_dir(self.folder())
             .into_iter()
@@ -62,7 +62,8 @@ impl DecisionLog {
         let path = self.folder().join(now.strftime("%Y-%m.jsonl").to_string());
         let mut bytes = Vec::new();
         for line in lines {
-            // What comes here is masked where it is made; names of files and faults of a config are not.
+            // Readers' and sessions' text is masked before it gets here; file names and config
+            // errors are not.
             let line = serde_json::to_string(line).map_err(io::Error::other)?;
             bytes.extend(if masked { mask_json(&line) } else { line }.into_bytes());
             bytes.push(b'\n');
@@ -73,29 +74,32 @@ impl DecisionLog {
                 |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
             wait_for_lock(&file).map_err(named)?;
             let meta = file.metadata().map_err(named)?;
-            // While we waited for the lock, `cut_before` may have put another file in its place.
+            // While we waited for the lock, `cut_before` may have replaced the file.
             if !is_gone(&meta) {
                 return append_lines(&mut file, meta.len(), &bytes).map_err(named);
             }
         }
     }
 
-    /// Removes all lines of a file before the first one that `is_recent`, and returns how many
-    /// lines and bytes that are; with `dry_run`, only counts them. Writers wait meanwhile, and lose
-    /// nothing.
+    /// Removes all lines of a file before the first one that is `kept`, and returns how many lines
+    /// and bytes that are; with `dry_run`, only counts them. `kept` is told whether a line waits to
+    /// be shipped, which those from the offset `waiting_from` on do. Writers wait meanwhile, and
+    /// lose nothing.
     pub fn cut_before(
         &self,
         path: &Path,
         dry_run: bool,
-        is_recent: impl Fn(&[u8]) -> bool,
+        waiting_from: impl FnOnce(&File) -> u64,
+        kept: impl Fn(&[u8], bool) -> bool,
     ) -> io::Result<(usize, u64)> {
         let mut file = private_file::open(path, Access::Read)?;
         wait_for_lock(&file)?;
         let mut text = Vec::new();
         file.read_to_end(&mut text)?;
+        let waiting_from = waiting_from(&file);
         let (mut lines, mut from) = (0, 0);
         for line in text.split_inclusive(|byte| *byte == b'\n') {
-            if is_recent(line) {
+            if kept(line, from as u64 >= waiting_from) {
                 break;
             }
             lines += 1;
@@ -110,7 +114,7 @@ impl DecisionLog {
     }
 }
 
-/// Whether an open file was unlinked.
+/// Returns whether an open file was unlinked.
 #[cfg(unix)]
 fn is_gone(meta: &fs::Metadata) -> bool {
     std::os::unix::fs::MetadataExt::nlink(meta) == 0
@@ -122,8 +126,8 @@ fn is_gone(_: &fs::Metadata) -> bool {
     false
 }
 
-/// Appends under the lock. A line that an earlier writer left torn is ended first, and one that
-/// does not fit on the disk is removed again, so that neither spoils another line.
+/// Appends under the lock. Ends a line that an earlier writer left torn, and removes one that does
+/// not fit on the disk, so that neither spoils another line.
 fn append_lines(file: &mut File, length: u64, lines: &[u8]) -> io::Result<()> {
     let is_torn = length > 0 && byte_at(file, length - 1)? != b'\n';
     let written = if is_torn { file.write_all(&[b"\n", lines].concat()) } else { file.write_all(lines) };
@@ -201,8 +205,8 @@ mod tests {
             log.append(&record(&format!("old-{number}")), now).expect("written");
         }
         let path = log.files()[0].clone();
-        let is_new = |line: &[u8]| !String::from_utf8_lossy(line).contains("old-");
-        assert_eq!(log.cut_before(&path, true, is_new).expect("counted").0, 50);
+        let is_new = |line: &[u8], _: bool| !String::from_utf8_lossy(line).contains("old-");
+        assert_eq!(log.cut_before(&path, true, |_| 0, is_new).expect("counted").0, 50);
         assert_eq!(ids(&log).0.len(), 50, "nothing is taken out yet");
         std::thread::scope(|scope| {
             for writer in 0..4 {
@@ -215,7 +219,7 @@ mod tests {
             }
             for _ in 0..30 {
                 if path.exists() {
-                    log.cut_before(&path, false, is_new).expect("cut");
+                    log.cut_before(&path, false, |_| 0, is_new).expect("cut");
                 }
             }
         });

@@ -1,4 +1,4 @@
-//! Times as people write them in arguments, and what they mean now and here.
+//! Times in arguments, as people write them, resolved for the current time and zone.
 
 use std::str::FromStr;
 
@@ -8,9 +8,9 @@ use jiff::{Span, Timestamp, ToSpan, Zoned};
 /// A time as a person means it: a moment, or a whole day or month.
 #[derive(Debug, Clone, Copy)]
 pub struct TimeArg {
-    /// The first moment of it.
+    /// The start of it.
     pub start: Timestamp,
-    /// The first moment after it; a moment ends where it starts.
+    /// The first moment after it; for a moment, the same as `start`.
     pub end: Timestamp,
 }
 

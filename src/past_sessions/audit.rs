@@ -1,5 +1,5 @@
-//! One saved session: takes its transcript and a workspace, gives everything that an audit of it knows, and with
-//! the auditor's word what it comes to. Must not write anything: no log, no state.
+//! Audits one saved session, given its transcript and a workspace. Must not write anything: no log,
+//! no state.
 
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ pub struct Request<'a> {
     pub env: &'a Env,
     pub config: &'a Config,
     pub prompts: Prompts,
-    /// Up to where the session was judged before.
+    /// How much of the session was judged before.
     pub judged: Option<JudgedUntil>,
 }
 
@@ -38,23 +38,23 @@ pub struct Request<'a> {
 pub struct Prepared {
     pub brief: AuditInput,
     pub workspace: Workspace,
-    /// Why the hook would not have audited this stop, if it would not.
+    /// Why the hook would not have audited this stop, if so.
     pub passed_over: Option<&'static str>,
     config: AuditConfig,
 }
 
-/// What an audit came to.
+/// The result of an audit.
 #[derive(Debug)]
 pub struct Audited {
     pub brief: AuditInput,
-    /// Every finding, those that were refuted too.
+    /// Every finding, refuted ones included.
     pub findings: Vec<Finding>,
     /// What the person should know.
     pub advisories: Vec<Advisory>,
     pub first: ReaderRecord,
-    /// The second reader, where it was asked.
+    /// The second reader, if it was asked.
     pub second: Option<ReaderRecord>,
-    /// What is wrong with the person's own texts; the built-in ones were used.
+    /// Errors in the person's own texts; the built-in ones were used instead.
     pub config_faults: Vec<String>,
     /// What the hook would have decided.
     pub decision: Action,
@@ -63,14 +63,14 @@ pub struct Audited {
 }
 
 impl Audited {
-    /// Every file, and how it entered the evidence.
+    /// Returns every file, and how it is presented in the evidence.
     pub fn files(&self) -> Vec<FileRecord> {
         self.brief.evidence.files.iter().map(file_record).collect()
     }
 }
 
-/// Reads a session, finds its plan and puts the evidence together. `given` is a plan that counts whatever the
-/// session did; it is made from the session as it was read.
+/// Reads a session, finds its plan and gathers the evidence. `given` makes a plan from the session
+/// that is used whatever the session did.
 pub fn prepare(
     request: Request<'_>,
     given: impl FnOnce(&Session) -> Option<Plan>,
@@ -89,7 +89,7 @@ fn workspace_at(folder: &Path, env: &Env) -> Workspace {
     Workspace::new(folder, folder, env.home(), &crate::client::folders::plan_folders(env, folder))
 }
 
-/// Finds a session's plan, and why the hook would not have audited it, if it would not.
+/// Finds a session's plan, and why the hook would not have audited it, if so.
 fn find_plan(
     loaded: Loaded,
     workspace: &Workspace,
@@ -106,7 +106,7 @@ fn find_plan(
     Ok((session, plan, passed_over))
 }
 
-/// A project of which many sessions are judged: config, plan folders and git are read once.
+/// A project with many sessions to judge: config, plan folders and git are read once.
 #[derive(Debug)]
 pub struct Project {
     pub folder: PathBuf,
@@ -116,7 +116,7 @@ pub struct Project {
 }
 
 impl Project {
-    /// The one in a folder, as it is at this moment.
+    /// Returns the project in a folder, as it is at this moment.
     pub fn at(folder: &Path, env: &Env) -> Self {
         let (config, _) = load_config(env, folder);
         let workspace = workspace_at(folder, env);
@@ -124,7 +124,7 @@ impl Project {
         Self { folder: folder.to_path_buf(), config: config.audit, workspace, places }
     }
 
-    /// Judges a session with no reader. Its files are looked at if the report lists them, or if a
+    /// Judges a session without a reader. Looks at its files if the report lists them, or if a
     /// finding may depend on them.
     pub fn judge(&self, loaded: Loaded, lists_files: bool) -> Result<Audited, String> {
         let (session, plan, passed_over) = find_plan(loaded, &self.workspace, &self.places, |_| None)?;
@@ -140,7 +140,7 @@ impl Project {
     }
 }
 
-/// Where the workspace stands elsewhere than at the time of the session, its files are looked for there.
+/// If the workspace has moved since the session, its files are looked for in the new place.
 fn follow(session: &mut Session, root: &Path) {
     let Some(cwd) = session.cwd.clone().map(PathBuf::from) else { return };
     if cwd == root {
@@ -161,13 +161,14 @@ fn follow(session: &mut Session, root: &Path) {
 }
 
 impl Prepared {
-    /// What the first reader would be sent.
+    /// Returns the first reader's prompt.
     pub fn prompt(&self) -> Result<(Option<Prompt>, Option<PromptError>), PromptError> {
         let (shown, fault) = self.brief.shown()?;
         Ok((Some(shown.first(self.brief.prompts())?), fault))
     }
 
-    /// What the second reader would be sent after this answer of the first; nothing where nothing of it would hold.
+    /// Returns the second reader's prompt after this answer of the first; `None` if nothing in it
+    /// would block.
     pub fn second_prompt(&self, answer: &str) -> Result<(Option<Prompt>, Option<PromptError>), PromptError> {
         let (shown, fault) = self.brief.shown()?;
         let setting = self.setting();
@@ -193,7 +194,7 @@ impl Prepared {
         Ok(Audited { config_faults: fault.map(|fault| fault.to_string()).into_iter().collect(), ..audited })
     }
 
-    /// What the readers' words are judged against.
+    /// Returns what the readers' answers are judged against.
     pub fn setting(&self) -> Setting<'_> {
         Setting { workspace: &self.workspace, config: &self.config, is_disputed: &|_| false }
     }
@@ -206,7 +207,7 @@ impl Prepared {
     }
 }
 
-/// What it all comes to.
+/// Puts together the result.
 fn judged(
     brief: AuditInput,
     passed_over: Option<&'static str>,
@@ -220,7 +221,7 @@ fn judged(
     let findings = reading.findings;
     let outcome = outcome_of(&reading.first.outcome, &findings, config, (&brief.prompts().reason, "last"));
     let decision = if outcome.wants_block() { Action::Block } else { Action::Allow };
-    // The hook would not have come this far.
+    // The hook would not have got this far.
     let (decision, cause, detail) = match passed_over {
         Some(why) => (Action::Allow, Cause::NothingToAudit, Some(why.to_owned())),
         None => (decision, outcome.cause, Some(outcome.words).filter(|words| !words.is_empty())),

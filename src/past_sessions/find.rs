@@ -1,5 +1,5 @@
-//! Finds saved sessions: takes a folder, a transcript's path or a session's id, gives transcripts. Looks where the
-//! client keeps them and nowhere else. Must not take a subagent's transcript for a session.
+//! Finds saved sessions by a folder, a transcript's path or a session's id. Looks only where the
+//! client keeps them. Must not take a subagent's transcript for a session.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,9 +10,9 @@ use crate::client::folders::{project_name, projects_folder, session_in_rows};
 use crate::env::Env;
 use crate::text::last_part;
 
-/// How many sessions are named to somebody who asked for one that is not there.
+/// How many sessions are suggested to somebody who asked for a missing one.
 const NAMED: usize = 5;
-/// From this length on the client cuts a project's name and puts a hash behind it.
+/// From this length on the client cuts a project's name and appends a hash.
 const LONG_NAME: usize = 200;
 
 /// A transcript.
@@ -20,7 +20,7 @@ const LONG_NAME: usize = 200;
 pub struct Found {
     pub id: String,
     pub transcript: PathBuf,
-    /// When it was written to last.
+    /// When it was last written.
     pub modified: SystemTime,
 }
 
@@ -48,20 +48,20 @@ pub enum NotFound {
     Subagent { path: String, session: String },
 }
 
-/// Where sessions are looked for.
+/// Where to look for sessions.
 #[derive(Debug)]
 pub struct Shelf {
     projects: PathBuf,
 }
 
 impl Shelf {
-    pub fn of(env: &Env) -> Result<Self, NotFound> {
+    pub fn from_env(env: &Env) -> Result<Self, NotFound> {
         let folder = env_vars::config_dir(env).ok_or(NotFound::NoHome)?;
         Ok(Self { projects: projects_folder(&folder) })
     }
 
-    /// The sessions of the project at `cwd`, the newest first: of that folder, or of the nearest one above it that
-    /// has any.
+    /// Returns the sessions of the project at `cwd`, the newest first: of that folder, or of the
+    /// nearest parent that has any.
     pub fn of_project(&self, cwd: &Path) -> Result<Vec<Found>, NotFound> {
         let cwd = fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_path_buf());
         for folder in cwd.ancestors() {
@@ -74,14 +74,14 @@ impl Shelf {
         Err(NotFound::NoSessions { looked })
     }
 
-    /// Every session of every project, the newest first.
+    /// Returns every session of every project, the newest first.
     pub fn all(&self) -> Result<Vec<Found>, NotFound> {
         let found = sessions_in(&folders_in(&self.projects));
         let looked = self.projects.display().to_string();
         if found.is_empty() { Err(NotFound::NoSessions { looked }) } else { Ok(found) }
     }
 
-    /// The session of that id, or of that start of one.
+    /// Returns the session with this id, or this prefix of one.
     pub fn by_id(&self, wanted: &str, cwd: &Path) -> Result<Found, NotFound> {
         let all = self.all().unwrap_or_default();
         let fitting: Vec<Found> = all.iter().filter(|found| found.id.starts_with(wanted)).cloned().collect();
@@ -98,7 +98,7 @@ impl Shelf {
         }
     }
 
-    /// The folders that the client may keep a project in.
+    /// Returns the folders in which the client may keep a project.
     fn project_folders(&self, cwd: &Path) -> Vec<PathBuf> {
         let name = project_name(cwd);
         if name.len() <= LONG_NAME {
@@ -112,7 +112,7 @@ impl Shelf {
     }
 }
 
-/// The sessions whose ids are most like what was asked for, or else the newest ones.
+/// Returns the sessions whose ids are most similar, or else the newest ones.
 fn near(wanted: &str, here: &[Found], all: &[Found]) -> String {
     let shared = |id: &str| id.chars().zip(wanted.chars()).take_while(|(a, b)| a == b).count();
     let mut alike: Vec<Found> = all.iter().filter(|found| shared(&found.id) >= 4).cloned().collect();
@@ -131,7 +131,7 @@ fn ids(found: &[Found]) -> String {
     format!("{}{more}", ids.join(", "))
 }
 
-/// A transcript that somebody named by its path.
+/// Returns the transcript at a path that somebody named.
 pub fn by_path(path: &Path) -> Result<Found, NotFound> {
     let shown = path.display().to_string();
     let meta = fs::metadata(path).map_err(|_| NotFound::NoFile { path: shown.clone() })?;
@@ -145,7 +145,7 @@ pub fn by_path(path: &Path) -> Result<Found, NotFound> {
     Ok(Found { id, transcript: path.to_path_buf(), modified: modified(&meta) })
 }
 
-/// The transcript beside which a subagent's stands, or the id that its rows name.
+/// Returns the transcript that a subagent's is beside, or the id in its rows.
 fn session_of_subagent(path: &Path) -> String {
     let own = path.parent().filter(|folder| folder.ends_with("subagents")).and_then(Path::parent);
     if let Some(own) = own {
@@ -154,7 +154,7 @@ fn session_of_subagent(path: &Path) -> String {
     session_in_rows(path).unwrap_or_else(|| "(its rows name none)".to_owned())
 }
 
-/// Returns the sessions in some folders of the client's, the newest first.
+/// Returns the sessions in some of the client's folders, the newest first.
 fn sessions_in(folders: &[PathBuf]) -> Vec<Found> {
     let entries = folders.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten();
     let session = |path: PathBuf| {
@@ -167,7 +167,8 @@ fn sessions_in(folders: &[PathBuf]) -> Vec<Found> {
     found
 }
 
-/// Whether a transcript of that name is a subagent's: they stand beside the session's in 2.0.x.
+/// Returns whether a transcript of that name is a subagent's: in 2.0.x they are beside the
+/// session's.
 fn is_subagents(stem: &str) -> bool {
     stem.starts_with("agent-")
 }
@@ -187,7 +188,7 @@ fn stem(path: &Path) -> String {
     path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// A session's id, short enough for a table.
+/// Returns a session's id, short enough for a table.
 pub fn short_id(id: &str) -> String {
     let first = id.split('-').next().unwrap_or(id);
     if first.len() >= 8 { first.to_owned() } else { last_part(id, 12) }
@@ -211,7 +212,7 @@ mod tests {
         }
 
         fn shelf(&self) -> Shelf {
-            Shelf::of(&self.env()).expect("a shelf")
+            Shelf::from_env(&self.env()).expect("a shelf")
         }
 
         /// A transcript of a project, `age` seconds old.
@@ -249,9 +250,9 @@ mod tests {
             ("HOME", home.0.path().to_path_buf()),
             (env_vars::CONFIG_DIR, home.0.path().join("elsewhere")),
         ]);
-        let error = Shelf::of(&moved).expect("a shelf").of_project(Path::new("/w")).expect_err("none");
+        let error = Shelf::from_env(&moved).expect("a shelf").of_project(Path::new("/w")).expect_err("none");
         assert!(error.to_string().contains("elsewhere/projects/-w; run it in the folder"), "{error}");
-        assert!(matches!(Shelf::of(&Env::default()), Err(NotFound::NoHome)));
+        assert!(matches!(Shelf::from_env(&Env::default()), Err(NotFound::NoHome)));
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Sessions that are over, and whether the disk is still as they left it. `find` finds them, `audit` audits one as the
-//! hook audits a stop, without gates, log and state. Must not change anything.
+//! Past sessions, and whether the disk is still as they left it. `find` finds them, `audit` audits
+//! one as the hook audits a stop, without gates, log and state. Must not change anything.
 
 pub mod audit;
 pub mod find;
@@ -10,7 +10,8 @@ use jiff::Timestamp;
 
 use crate::workspace::git::Git;
 
-/// Returns what has happened since, if anything has. `later` is how many sessions of the project ended after this one.
+/// Returns what has happened since, if anything has. `later` is how many sessions of the project
+/// ended after this one.
 pub fn moved_on(workspace: &Path, ended: Option<&str>, later: usize) -> Option<String> {
     if !workspace.is_dir() {
         return Some("its folder is gone".to_owned());
@@ -23,7 +24,7 @@ pub fn moved_on(workspace: &Path, ended: Option<&str>, later: usize) -> Option<S
     (newest > ended.as_second()).then(|| "the repository has newer commits".to_owned())
 }
 
-/// How many later sessions there are, in words.
+/// Returns a phrase for the number of later sessions.
 pub fn later_sessions(later: usize) -> String {
     match later {
         1 => "a later session of this project exists".to_owned(),

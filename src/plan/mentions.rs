@@ -1,8 +1,8 @@
 //! The paths that a text names: a step, an ask, a task or the final message, in Markdown or plain.
 //! Pure. Must not look at the disk: a named path need not exist.
 //!
-//! A wrong path makes a false "not found" and a missed one only a weaker check, so doubt goes
-//! against. Whether a path is denied ("leave `a.rs` alone") is for whoever reads the text.
+//! A wrong path causes a false "not found" and a missed one only a weaker check, so in doubt a word
+//! is not a path. Whether a path is negated ("leave `a.rs` alone") is for a reader.
 
 mod names;
 mod paths;
@@ -17,8 +17,8 @@ use paths::Written;
 pub struct Named {
     /// The path as written, without a position in the file and without punctuation.
     pub path: String,
-    /// Whether its writing shows that a path is meant: in backticks or as a link's target, or with
-    /// a separator and an extension. `and/or` in backticks, two words without an end, is not.
+    /// Whether it is written as a path: in backticks or as a link's target, or with a separator and
+    /// an extension. `and/or` in backticks, two words without an extension, is not.
     pub marked: bool,
 }
 
@@ -55,12 +55,12 @@ impl Collector {
     }
 
     /// A code span is one name, a list of paths, or code. Words of a command line are neither: its
-    /// arguments may lie anywhere and may not exist yet.
+    /// arguments may be anywhere and need not exist yet.
     fn code(&mut self, code: &str) {
         let words: Vec<&str> = words(code).filter(|word| !is_joint(word)).collect();
         let paths: Vec<Vec<String>> = words.iter().map(|word| paths::paths(word, Written::InCode)).collect();
-        // `docs/my notes.md` is one file with a space in its name: where a word before the last
-        // does not end like a path, no word can be taken for one.
+        // `docs/my notes.md` is one file with a space in its name: if a word before the last does
+        // not end like a path, no word can be taken for one.
         let is_list = paths
             .split_last()
             .is_some_and(|(_, before)| before.iter().flatten().all(|path| paths::has_an_end(path)));
@@ -78,8 +78,9 @@ impl Collector {
                 }
             }
             for word in words(word) {
-                if !names::HTTP_METHODS.contains(&before) {
-                    for path in paths::paths(word, Written::Bare) {
+                let paths = paths::paths(word, Written::Bare);
+                if !paths.is_empty() && !names::HTTP_METHODS.contains(&before) {
+                    for path in paths {
                         self.path(path, Written::Bare);
                     }
                 }
@@ -89,7 +90,7 @@ impl Collector {
     }
 }
 
-/// Words as a reader sees them: paths hold no commas, arrows or quotes.
+/// Splits a text into words as a reader sees them: paths contain no commas, arrows or quotes.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let ends = |c: char| match c {
         ',' | ';' | '|' | '"' => true,
@@ -99,21 +100,22 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(ends).filter(|word| !word.is_empty())
 }
 
-/// What stands between paths in one code span: an arrow, or more lines of `a.rs:3,14`.
+/// Returns whether a word joins paths in one code span: an arrow, or more line numbers of
+/// `a.rs:3,14`.
 fn is_joint(word: &str) -> bool {
     matches!(word, "->" | "=>" | "&" | "+") || word.bytes().all(|b| b.is_ascii_digit() || b == b'-')
 }
 
-/// `[label](target)` as label and target; any other word as it is. A link's title, if it has one,
-/// is another word.
-fn split_link(word: &str) -> Vec<(&str, Option<&str>)> {
+/// Splits `[label](target)` into label and target, and what follows; any other word stays as it is.
+/// A link's title is a separate word.
+fn split_link(word: &str) -> [(&str, Option<&str>); 2] {
     match word.split_once("](") {
         Some((label, target)) => {
             let end = target.find(')').unwrap_or(target.len());
             let (target, rest) = target.split_at(end);
-            vec![(label.trim_start_matches('['), Some(target)), (rest.trim_start_matches(')'), None)]
+            [(label.trim_start_matches('['), Some(target)), (rest.trim_start_matches(')'), None)]
         }
-        None => vec![(word, None)],
+        None => [(word, None), ("", None)],
     }
 }
 
@@ -134,7 +136,7 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
             continue;
         };
         pieces.extend(prose_pieces(&text[done..open.start]));
-        // Three or more backticks are a fence, whose content is an example and no mention.
+        // Three or more backticks are a fence, whose content is an example rather than a mention.
         if open.len() < 3 {
             pieces.push(Piece::Code(&text[open.end..runs[close].start]));
         }
@@ -166,8 +168,8 @@ fn backtick_runs(text: &str) -> Vec<Range<usize>> {
     runs
 }
 
-/// For each run the next one of the same length. One walk from the end, since a search per run
-/// would be quadratic in a text full of them.
+/// Returns for each run the next one of the same length. One pass from the end, since a search per
+/// run would be quadratic in a text full of them.
 fn closers(runs: &[Range<usize>]) -> Vec<Option<usize>> {
     let mut next_of_length = HashMap::new();
     let mut closers = vec![None; runs.len()];

@@ -1,4 +1,4 @@
-//! What was promised: the plan in play, as it was and as it is, split into steps.
+//! What was promised: the plan in play, before and now, split into steps.
 
 pub mod find;
 pub mod mentions;
@@ -6,6 +6,7 @@ pub mod places;
 pub mod steps;
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -18,36 +19,42 @@ pub use places::PlanPlaces;
 use steps::parse_steps;
 pub use steps::{Mark, Step, StepKind};
 
-/// How the plan came to be in play.
+/// How the plan came into play.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PlanSource {
     /// Approved in the session; its text is the transcript's.
     Approved,
-    /// Approved in the session; its text is its file's, which was kept up.
+    /// Approved in the session; its text is its file's, which was kept up to date.
     ApprovedFile,
     /// A plan file that the session changed.
     TouchedFile,
     /// A plan file that the person named or that the session read.
     NamedFile,
-    /// A file that was put up for this audit, whatever the session did with it.
+    /// A file that was given for this audit, whatever the session did with it.
     GivenFile,
 }
 
 /// The plan in play.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Plan {
-    /// How it came to be in play.
+    /// How it came into play.
     pub source: PlanSource,
-    /// Its file, where it has one on disk.
+    /// Its file, if it has one on disk.
     pub path: Option<String>,
-    /// Its text as it is now.
+    /// Its current text.
     pub text: String,
-    /// Its steps as they are now.
+    /// Its current steps.
     pub steps: Vec<Step>,
-    /// What it was when the session began, when it was approved or when the session first wrote it, where that is known.
+    /// Its text when the session began, when it was approved or when the session first wrote it, if
+    /// known.
     pub before: Option<PlanBefore>,
-    /// Numbers of steps that were ticked before the session began, in order: not this session's claim.
+    /// The steps of the earlier plan that the current one has in no form. Their numbers follow those
+    /// of `steps`: under its old number one would be taken for another step of the plan.
+    #[serde(skip)]
+    pub removed: Vec<Step>,
+    /// The numbers of steps that were ticked before the session began, in order: not this session's
+    /// claim.
     pub ticked_before: Vec<usize>,
 }
 
@@ -55,36 +62,63 @@ pub struct Plan {
 const DIFF_CONTEXT: usize = 2;
 
 impl Plan {
-    /// Returns every step that was promised: those of the plan as it is now, and those that were
-    /// taken out of it.
-    pub fn promised(&self) -> Vec<Step> {
-        let mut steps = self.steps.clone();
-        steps.extend(self.removed_steps());
-        steps
+    /// Returns a plan whose earlier text is not known.
+    pub fn new(source: PlanSource, text: String, path: Option<&Path>) -> Self {
+        Self {
+            source,
+            path: path.map(|path| path.to_string_lossy().into_owned()),
+            steps: parse_steps(&text),
+            text,
+            before: None,
+            removed: Vec::new(),
+            ticked_before: Vec::new(),
+        }
     }
 
-    /// Returns the steps of the plan as it was that are not in it any more, in whatever form. Their
-    /// numbers follow those of `steps`: under its old number one would pass for another step of the
-    /// plan.
-    pub fn removed_steps(&self) -> Vec<Step> {
-        let Some(before) = self.before.as_ref().filter(|before| before.text != self.text) else {
-            return Vec::new();
-        };
-        let steps = parse_steps(&before.text);
-        let is_there = are_in(&self.text, &self.steps, &steps);
-        let gone = steps.into_iter().zip(is_there).filter(|(_, there)| !there).map(|(step, _)| step);
-        (self.steps.len() + 1..).zip(gone).map(|(number, step)| Step { number, ..step }).collect()
+    /// Returns every step that was promised: those of the current plan, and those that were removed
+    /// from it.
+    pub fn promised(&self) -> impl Iterator<Item = &Step> {
+        self.steps.iter().chain(&self.removed)
     }
 
-    /// Returns what has changed in the plan since `before` as a unified diff; `None` where nothing
-    /// has, or where it is not known what the plan was.
+    /// Returns the plan with its earlier text, if that is known, and what was removed and ticked
+    /// since. In a file that the session wrote itself, every tick is its claim.
+    #[must_use]
+    pub fn since(self, before: Option<PlanBefore>) -> Self {
+        let older = before.as_ref().filter(|before| before.from != BeforeSource::FirstWritten);
+        let ticked_before = older.map(|before| ticked_before(&self.steps, &before.steps));
+        let mut plan = Self { ticked_before: ticked_before.unwrap_or_default(), before, ..self };
+        plan.find_removed();
+        plan
+    }
+
+    /// Parses the steps again, after a change of the texts. What was ticked before is known already.
+    pub fn parse_again(&mut self) {
+        self.steps = parse_steps(&self.text);
+        if let Some(before) = &mut self.before {
+            before.steps = parse_steps(&before.text);
+        }
+        self.find_removed();
+    }
+
+    fn find_removed(&mut self) {
+        let before = self.before.as_ref().filter(|before| before.text != self.text);
+        let steps = before.map(|before| before.steps.as_slice()).unwrap_or_default();
+        let is_there = are_in(&self.text, &self.steps, steps);
+        let gone = steps.iter().zip(is_there).filter(|(_, there)| !there).map(|(step, _)| step.clone());
+        self.removed =
+            (self.steps.len() + 1..).zip(gone).map(|(number, step)| Step { number, ..step }).collect();
+    }
+
+    /// Returns what has changed in the plan since `before` as a unified diff; `None` if nothing
+    /// has, or if the earlier text is unknown.
     pub fn diff(&self) -> Option<String> {
         let before = &self.before.as_ref()?.text;
         (before.trim_end() != self.text.trim_end())
             .then(|| unified_diff(before, &self.text, DIFF_CONTEXT, false))
     }
 
-    /// Whether this session ticked the step.
+    /// Returns whether this session ticked the step.
     pub fn ticked_now(&self, step: &Step) -> bool {
         step.mark == Mark::Ticked && self.ticked_before.binary_search(&step.number).is_err()
     }
@@ -92,34 +126,38 @@ impl Plan {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PlanBefore {
-    /// Its text then.
+    /// Its text at that time.
     pub text: String,
+    /// Its steps at that time.
+    #[serde(skip)]
+    pub steps: Vec<Step>,
     /// How that is known.
     pub from: BeforeSource,
 }
 
-/// How it is known what a plan was.
+/// How a plan's earlier text is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BeforeSource {
     /// The person approved this text.
     Approved,
-    /// The transcript says what the file was before its first change.
+    /// The transcript has the file's text before its first change.
     Original,
     /// The session read the whole file.
     FirstRead,
-    /// It stands in the commit before the session.
+    /// It is in the commit before the session.
     Commit,
-    /// The session made the file, and wrote this first.
+    /// The session created the file, and wrote this first.
     FirstWritten,
 }
 
 impl PlanBefore {
-    fn new(text: &str, from: BeforeSource) -> Self {
-        Self { text: find::capped(text).to_owned(), from }
+    pub fn new(text: &str, from: BeforeSource) -> Self {
+        let text = find::capped(text).to_owned();
+        Self { steps: parse_steps(&text), text, from }
     }
 
-    /// What a file was before its first change, if that is in the transcript.
+    /// Returns a file's text before its first change, if the transcript has it.
     fn original(first: Option<&Touch>) -> Option<Self> {
         match &first?.original {
             Original::Text(text) => Some(Self::new(text, BeforeSource::Original)),
@@ -127,7 +165,7 @@ impl PlanBefore {
         }
     }
 
-    /// What the session wrote first, where it made the file; `None` where that text was cut.
+    /// Returns what the session wrote first, if it created the file; `None` if that text was cut.
     fn first_written(first: &Touch) -> Option<Self> {
         let change = first.change.as_ref()?;
         let is_whole = change.old.is_empty() && change.new.len() < CHANGE_CAP;
@@ -135,25 +173,21 @@ impl PlanBefore {
     }
 }
 
-/// Returns the numbers of a plan's ticked steps that had their tick before.
-fn ticked_before(plan: &Plan, before: &str) -> Vec<usize> {
-    let ticked = |steps: &[Step]| -> Vec<(usize, String)> {
+/// Returns the numbers of the ticked ones of these steps that were ticked before.
+fn ticked_before(steps: &[Step], before: &[Step]) -> Vec<usize> {
+    fn ticked(steps: &[Step]) -> impl Iterator<Item = (usize, String)> {
         let ticked = steps.iter().filter(|step| step.mark == Mark::Ticked);
-        ticked.map(|step| (step.number, normalised(&step.text))).collect()
-    };
-    let then: HashSet<String> = ticked(&parse_steps(before)).into_iter().map(|(_, words)| words).collect();
-    ticked(&plan.steps)
-        .into_iter()
-        .filter(|(_, words)| then.contains(words))
-        .map(|(number, _)| number)
-        .collect()
+        ticked.map(|step| (step.number, normalised(&step.text)))
+    }
+    let then: HashSet<String> = ticked(before).map(|(_, words)| words).collect();
+    ticked(steps).filter(|(_, words)| then.contains(words)).map(|(number, _)| number).collect()
 }
 
-/// Whether a mark of the same step differs between two texts. Steps that are new or gone, and a
-/// mark where none was, do not count.
-fn marks_changed(before: &str, now: &str) -> bool {
-    let marks = |text: &str| -> HashMap<String, Mark> {
-        let marked = parse_steps(text).into_iter().filter(|step| step.mark != Mark::None);
+/// Returns whether a mark of the same step differs between two texts. New and removed steps, and
+/// steps without a mark in one text, do not count.
+fn marks_changed(before: &[Step], now: &[Step]) -> bool {
+    let marks = |steps: &[Step]| -> HashMap<String, Mark> {
+        let marked = steps.iter().filter(|step| step.mark != Mark::None);
         marked.map(|step| (normalised(&step.text), step.mark)).collect()
     };
     let then = marks(before);
@@ -161,11 +195,14 @@ fn marks_changed(before: &str, now: &str) -> bool {
         && marks(now).iter().any(|(words, mark)| then.get(words).is_some_and(|then| then != mark))
 }
 
-/// So many steps are looked for in the whole text; each takes its length.
+/// How many steps are searched for in the whole text; each search is linear in its length.
 const MOST_SEARCHED: usize = 256;
 
-/// Returns which steps are in a text, whose own steps are `there`: by their words, in whatever form.
+/// Returns which steps are in a text whose own steps are `there`: by their words, in whatever form.
 fn are_in(text: &str, there: &[Step], steps: &[Step]) -> Vec<bool> {
+    if steps.is_empty() {
+        return Vec::new();
+    }
     let there: HashSet<String> = there.iter().map(|step| normalised(&step.text)).collect();
     let whole = format!(" {} ", normalised(text));
     let mut searched = 0;
@@ -183,8 +220,12 @@ fn are_in(text: &str, there: &[Step], steps: &[Step]) -> Vec<bool> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::marks_changed;
+    use super::steps::parse_steps;
     use crate::testing::{plan, plan_from};
+
+    fn marks_changed(before: &str, now: &str) -> bool {
+        super::marks_changed(&parse_steps(before), &parse_steps(now))
+    }
 
     #[test]
     fn a_diff_shows_what_was_taken_out_of_a_plan() {
@@ -199,11 +240,9 @@ mod tests {
     #[test]
     fn a_step_that_is_gone_is_still_promised_and_one_in_another_form_is_not_gone() {
         let plan = plan_from("1. make a\n2. make b\n3. make `c.rs`\n4. make d", "- [x] make a\n\nmake d\n");
-        let promised: Vec<_> = plan.promised().into_iter().map(|step| (step.number, step.text)).collect();
-        let expected =
-            [(1, "make a"), (2, "make b"), (3, "make `c.rs`")].map(|(n, text)| (n, text.to_owned()));
-        assert_eq!(promised, expected);
-        assert_eq!(plan.removed_steps()[1].paths, ["c.rs"]);
+        let promised: Vec<_> = plan.promised().map(|step| (step.number, step.text.as_str())).collect();
+        assert_eq!(promised, [(1, "make a"), (2, "make b"), (3, "make `c.rs`")]);
+        assert_eq!(plan.removed[1].paths, ["c.rs"]);
     }
 
     #[test]
@@ -231,7 +270,7 @@ mod tests {
             let before = lines.join("\n");
             let now = format!("{more}\n\n{before}\n\n{more}\n");
             let plan = plan_from(&before, &now);
-            prop_assert_eq!(plan.removed_steps(), Vec::new(), "{:?} from {:?}", now, before);
+            prop_assert_eq!(&plan.removed, &[], "{:?} from {:?}", now, before);
             prop_assert!(plan.diff().is_some());
         }
 

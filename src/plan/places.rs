@@ -1,11 +1,12 @@
-//! What a plan file is, by the names of files and folders. Must not read a file.
+//! Which files may be plans, by the names of files and folders. Must not read a file.
 
 use std::path::{Component, Path, PathBuf};
 
 use globset::GlobSet;
 
 use crate::globs;
-use crate::paths::is_markdown;
+use crate::paths::{SKIPPED_FOLDERS, is_markdown};
+use crate::text::contains_ignoring_case;
 
 /// Where plans live.
 #[derive(Debug)]
@@ -14,55 +15,73 @@ pub struct PlanPlaces {
     /// The client's own plan folders, the newest convention first.
     pub(super) folders: Vec<PathBuf>,
     globs: GlobSet,
+    /// The globs that the project alone has named.
+    only_projects: GlobSet,
+    /// Texts of which one is part of every path that may be a plan; empty where a glob has none.
+    hints: Vec<String>,
 }
 
-/// A file that may be a plan. What the session did with it decides, unless `is_plan`.
+/// A file that may be a plan. Unless `is_plan`, that depends on what the session did with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanFile {
     pub path: PathBuf,
     /// It is in a plan folder of the client, or a glob of the config matches it.
     pub is_plan: bool,
-    /// It is in a folder called `plan` or `plans`. Below `.planning` there is much else.
+    /// Only a glob that the project itself has named says that it is a plan.
+    pub is_only_projects: bool,
+    /// It is in a folder called `plan` or `plans`. `.planning` has many other files.
     pub is_in_plan_folder: bool,
 }
 
 impl PlanFile {
-    /// Whether its own name contains the word "plan".
+    /// Returns whether its own name contains the word "plan".
     pub fn is_called_plan(&self) -> bool {
         self.path.file_stem().is_some_and(|stem| says_plan(&stem.to_string_lossy()))
     }
 
-    /// Whether nearly every workspace has such a file, so that reading it makes it no plan.
+    /// Returns whether nearly every workspace has such a file, so that reading it does not make it
+    /// a plan.
     pub fn is_common_page(&self) -> bool {
         let name = self.path.file_name().map(|name| name.to_string_lossy().to_lowercase());
         name.is_some_and(|name| PAGES.contains(&name.as_str()))
     }
 }
 
-/// Folders of other people's files.
-const VENDORED: &[&str] = &[
-    ".git", ".venv", "Pods", "bower_components", "node_modules", "site-packages", "third-party",
-    "third_party", "vendor", "vendored", "venv",
-];
-
-/// Folders of the client's settings that hold prompts, which are code whatever their names.
+/// Folders of the client's settings with prompts, which count as code whatever their names.
 const PROMPTS: &[&str] = &["agents", "commands", "skills"];
 
 /// Pages that nearly every workspace has.
 const PAGES: &[&str] = &["agents.md", "changelog.md", "claude.md", "readme.md"];
 
 impl PlanPlaces {
-    /// Plans of a workspace, in these folders of the client, and where the globs say. A glob that
-    /// does not compile was reported with the config, and matches nothing.
+    /// Returns the places of plans: a workspace, the client's folders, and where the globs match. A
+    /// glob that does not compile was reported with the config, and matches nothing.
     pub fn new(root: PathBuf, folders: Vec<PathBuf>, globs: &[String]) -> Self {
-        Self { root, folders, globs: globs::anywhere(globs).unwrap_or_default() }
+        let hints = hints(globs).unwrap_or_default();
+        let globs = globs::anywhere(globs).unwrap_or_default();
+        Self { root, folders, globs, only_projects: GlobSet::empty(), hints }
     }
 
-    /// Returns the file that is written so, if it may be a plan: one of the client's or the
-    /// config's, or any Markdown of the workspace that is not code.
+    /// Adds the globs that the project has named besides the person's.
+    #[must_use]
+    pub fn with_projects(self, globs: &[String]) -> Self {
+        let hints = if self.hints.is_empty() { None } else { hints(globs) };
+        let hints = hints.map(|more| [self.hints, more].concat()).unwrap_or_default();
+        Self { only_projects: globs::anywhere(globs).unwrap_or_default(), hints, ..self }
+    }
+
+    /// Returns whether a text may name a plan: a quick look, before a command line is parsed for
+    /// its words.
+    pub fn may_be_named_in(&self, text: &str) -> bool {
+        self.hints.is_empty() || self.hints.iter().any(|hint| contains_ignoring_case(text, hint))
+    }
+
+    /// Returns the file with this path, if it may be a plan: one of the client's or the config's,
+    /// or any Markdown of the workspace that is not code.
     pub fn file(&self, written: &str) -> Option<PlanFile> {
-        // A session names thousands of words, and few of them can be plans.
-        if !is_markdown(written) && !self.globs.is_match(written) {
+        // A session names thousands of paths, and few of them can be plans.
+        let is_named = |path: &Path| self.globs.is_match(path) || self.only_projects.is_match(path);
+        if !self.may_be_named_in(written) || !is_markdown(written) && !is_named(Path::new(written)) {
             return None;
         }
         let path = self.absolute(written);
@@ -72,18 +91,19 @@ impl PlanPlaces {
         let is_clients = path.extension().is_some_and(|ending| ending == "md")
             && self.folders.iter().any(|folder| path.starts_with(folder));
         let is_code = is_code(name);
-        let is_plan = is_clients || self.globs.is_match(name) && !is_code;
+        let is_plan = is_clients || is_named(name) && !is_code;
+        let is_only_projects = is_plan && !is_clients && !self.globs.is_match(name);
         if !is_plan && (!is_page || is_code) {
             return None;
         }
         let folder = name.parent().and_then(Path::file_name);
         let is_in_plan_folder =
             folder.is_some_and(|name| ["plan", "plans"].iter().any(|plan| name.eq_ignore_ascii_case(plan)));
-        Some(PlanFile { path, is_plan, is_in_plan_folder })
+        Some(PlanFile { path, is_plan, is_only_projects, is_in_plan_folder })
     }
 
-    /// The manifests whose presence would make the file a prompt of a plugin: `commands/` and its
-    /// like beside a `.claude-plugin/`.
+    /// Returns the manifests whose presence would make the file a plugin's prompt: `commands/` and
+    /// the like beside a `.claude-plugin/`.
     pub(super) fn plugin_manifests(&self, path: &Path) -> Vec<PathBuf> {
         let folders = path.ancestors().skip(1).take_while(|folder| folder.starts_with(&self.root));
         let prompts =
@@ -91,7 +111,7 @@ impl PlanPlaces {
         prompts.filter_map(|folder| Some(folder.parent()?.join(".claude-plugin/plugin.json"))).collect()
     }
 
-    /// Returns the whole path, with `.` and `..` resolved by name.
+    /// Returns the absolute path, with `.` and `..` resolved by name.
     pub fn absolute(&self, path: &str) -> PathBuf {
         let mut whole = PathBuf::new();
         for part in self.root.join(path).components() {
@@ -105,21 +125,34 @@ impl PlanPlaces {
     }
 }
 
+/// Returns texts of which one is part of every path that may be a plan: Markdown's ending, and the
+/// longest plain part of each other glob; `None` where a glob has no such part.
+fn hints(globs: &[String]) -> Option<Vec<String>> {
+    let plain = |glob: &String| {
+        let parts = glob.split(['*', '?', '[', ']', '{', '}', '\\', '!']).map(|part| part.trim_matches('/'));
+        let longest = parts.max_by_key(|part| part.len())?;
+        // What is inside of brackets or braces is not part of every path.
+        (longest.len() >= 3 && !glob.contains(['[', '{'])).then(|| longest.to_owned())
+    };
+    let others = globs.iter().filter(|glob| !is_markdown(glob)).map(plain);
+    std::iter::once(Some(".md".to_owned())).chain(others).collect()
+}
+
 fn is_one_of(names: &[&str], name: &std::ffi::OsStr) -> bool {
     names.iter().any(|known| name == *known)
 }
 
-/// Whether a file is edited and read as code: prompts of the client, templates, and what others
-/// wrote.
+/// Returns whether a file is edited and read as code: prompts of the client, templates, and
+/// vendored files.
 fn is_code(relative: &Path) -> bool {
     let parts: Vec<_> = relative.iter().collect();
     let prompts = parts.windows(2).any(|pair| pair[0] == ".claude" && is_one_of(PROMPTS, pair[1]));
     let is_template =
         |part: &&std::ffi::OsStr| part.to_string_lossy().to_ascii_lowercase().contains("template");
-    prompts || parts.iter().any(|part| is_one_of(VENDORED, part)) || parts.iter().any(is_template)
+    prompts || parts.iter().any(|part| is_one_of(SKIPPED_FOLDERS, part)) || parts.iter().any(is_template)
 }
 
-/// Whether a name contains "plan" as a word, or at the end of one: `plan-auth`,
+/// Returns whether a name contains "plan" as a word, or at the end of one: `plan-auth`,
 /// `IMPLEMENTATION_PLAN`, `buildPlan`, `.planning`, but not `explanation` or `planets`.
 fn says_plan(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
@@ -127,7 +160,7 @@ fn says_plan(name: &str) -> bool {
         let end = at + plan.len();
         let goes_on = |from: usize| {
             let next = name.as_bytes().get(from).filter(|byte| byte.is_ascii_alphabetic());
-            // `planAuth` begins a new word.
+            // `planAuth` starts a new word.
             next.is_some_and(|next| {
                 !(next.is_ascii_uppercase() && name.as_bytes()[from - 1].is_ascii_lowercase())
             })
@@ -179,6 +212,7 @@ mod tests {
             ("/w/.impl/tasks.md", false),
         ] {
             assert_eq!(is_plan(path), Some(expected), "{path}");
+            assert!(plan_places(&[]).may_be_named_in(&format!("cat {path} | head")), "{path}");
         }
     }
 
@@ -188,8 +222,11 @@ mod tests {
             [("todo.txt", "/w/a/todo.txt"), ("{todo,plan}.txt", "/w/todo.txt"), ("*", "/w/x"), ("**", "/w/x")]
         {
             assert!(plan_places(&[glob]).file(path).is_some_and(|file| file.is_plan), "{glob}");
+            assert!(plan_places(&[glob]).may_be_named_in(&format!("cat {path}")), "{glob}");
             assert_eq!(plan_places(&[]).file(path), None, "{path}");
         }
+        let built_in = plan_places(&[]);
+        assert!(built_in.may_be_named_in("sed -i s/x/y/ TODO.MD") && !built_in.may_be_named_in("cargo test"));
     }
 
     #[test]

@@ -1,12 +1,11 @@
-//! The steps of a Markdown plan, in order, each with its line, its own words, its mark and the
-//! paths that it names. Must not judge whether a step is done, and must not leave out steps that a
-//! consumer may want: lists of findings and of steps look the same, so `kind` is there to choose
-//! by.
+//! The steps of a Markdown plan, in order, each with its line, its own text, its mark and the paths
+//! that it names. Must not judge whether a step is done, or leave out steps that a consumer may
+//! want: lists of findings and of steps look the same, so `kind` lets the consumer choose.
 //!
-//! Steps are list items, headings that count (`Step 3`, `## 2. …`, `### [x] …`) or stand in a row
-//! with others that name files, bold lines that stand for such headings, and rows of tables with a
-//! status or a count. A text without any of them has its paragraphs for steps. Nothing in code,
-//! comments or quotes is a step.
+//! Steps are list items, numbered headings (`Step 3`, `## 2. …`, `### [x] …`), headings in a row
+//! with others that name files, bold lines used as such headings, and table rows with a status or a
+//! number. The steps of a text without any of them are its paragraphs. Nothing in code, comments or
+//! quotes is a step.
 
 mod headings;
 mod marks;
@@ -15,26 +14,29 @@ mod tables;
 
 use serde::{Deserialize, Serialize};
 
-use super::mentions::paths_named;
+use super::mentions::{Named, paths_named};
 use reader::Draft;
 
 /// One step of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Step {
-    /// Its place in the plan, from 1.
+    /// Its position in the plan, from 1.
     pub number: usize,
     /// The line that it begins on, from 1.
     pub line: usize,
-    /// Its own words on one line, as written, without list marker and checkbox. Words of nested
-    /// items and of further paragraphs are not in it.
+    /// Its own text on one line, as written, without list marker and checkbox. Does not include
+    /// nested items and further paragraphs.
     pub text: String,
     /// Done, open, abandoned, or not marked at all.
     pub mark: Mark,
-    /// What it is in the text.
+    /// How it is written in the text.
     pub kind: StepKind,
     /// Files that it names, in its text, in further paragraphs of its item, or on a `File:` line
     /// below its heading.
     pub paths: Vec<String>,
+    /// Those that its own text names.
+    #[serde(skip)]
+    pub own_paths: Vec<Named>,
 }
 
 /// What the plan says about a step's state.
@@ -51,7 +53,7 @@ pub enum Mark {
     Abandoned,
 }
 
-/// What a step is written as.
+/// How a step is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StepKind {
@@ -83,7 +85,7 @@ pub fn parse_steps(markdown: &str) -> Vec<Step> {
         };
         step.number = steps.len() + 1;
         step.line = line_ends.partition_point(|end| *end < draft.words.start) + 1;
-        // A part of something abandoned is abandoned too, unless it says that it was done.
+        // A part of something abandoned is abandoned too, unless it is marked as done.
         if step.mark == Mark::Abandoned {
             abandoned_until = abandoned_until.max(draft.scope.end);
         } else if draft.words.start < abandoned_until && step.mark != Mark::Ticked {
@@ -94,8 +96,7 @@ pub fn parse_steps(markdown: &str) -> Vec<Step> {
     steps
 }
 
-/// Returns `None` if nothing is left beside the marker. Number and line are the caller's to fill
-/// in.
+/// Returns `None` if nothing is left beside the marker. The caller fills in number and line.
 fn step(markdown: &str, draft: &Draft) -> Option<Step> {
     let words = one_line(&markdown[draft.words.clone()]);
     let marked = match draft.kind {
@@ -108,11 +109,9 @@ fn step(markdown: &str, draft: &Draft) -> Option<Step> {
     if marked.text.is_empty() {
         return None;
     }
-    let mut named = marked.text.to_owned();
-    for range in &draft.more {
-        named.push('\n');
-        named.push_str(&markdown[range.clone()]);
-    }
+    let own_paths = paths_named(marked.text);
+    let paths = |named: &[Named]| named.iter().map(|named| named.path.clone()).collect();
+    let more = || draft.more.iter().map(|range| &markdown[range.clone()]);
     Some(Step {
         number: 0,
         line: 0,
@@ -122,7 +121,13 @@ fn step(markdown: &str, draft: &Draft) -> Option<Step> {
             StepKind::Numbered | StepKind::Bullet if marked.boxed => StepKind::Checkbox,
             kind => kind,
         },
-        paths: paths_named(&named).into_iter().map(|named| named.path).collect(),
+        paths: match draft.more.as_slice() {
+            [] => paths(&own_paths),
+            _ => paths(&paths_named(
+                &std::iter::once(marked.text).chain(more()).collect::<Vec<_>>().join("\n"),
+            )),
+        },
+        own_paths,
     })
 }
 

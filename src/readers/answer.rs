@@ -1,5 +1,5 @@
-//! A reader's answer, exactly as `prompts/answer.schema.json` has it. Must not be lenient: an
-//! answer that does not fit is no answer.
+//! A reader's answer, exactly as in `prompts/answer.schema.json`. Must not be lenient: an answer
+//! that does not fit is no answer.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -26,18 +26,18 @@ pub struct Proposal {
     pub sure: bool,
     /// How the claim and the facts differ.
     pub kind: Kind,
-    /// The words that are not so, quoted.
+    /// The quoted text of the false claim.
     pub claim: String,
-    /// The section that they are quoted from.
+    /// The section that it is quoted from.
     pub claimed_in: ClaimedIn,
-    /// The words of the evidence that show it, quoted; empty where absence shows it.
+    /// The quoted evidence that shows it; empty if absence is the proof.
     pub proof: String,
     pub path: String,
     pub why: String,
     pub settle: String,
 }
 
-/// How much of a quote counts: its start is as good.
+/// How much of a quote counts: its start is enough.
 const QUOTE: usize = 1_000;
 
 impl Proposal {
@@ -88,13 +88,13 @@ impl Answer {
         Ok(answer)
     }
 
-    /// Returns why a text is no answer.
+    /// Returns why a text is not a valid answer.
     pub fn check(json: &str) -> Result<(), String> {
         Self::from_json(json).map(drop)
     }
 }
 
-/// Parses JSON; the error is a text.
+/// Parses JSON; the error is a message.
 pub fn parse<T: DeserializeOwned>(json: &str) -> Result<T, String> {
     serde_json::from_str(json).map_err(|error| error.to_string())
 }

@@ -3,26 +3,26 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Prompt, Reader, ReaderOutcome, ReaderRun, Unavailable};
+use super::{Prompt, Reader, ReaderOutcome, ReaderRun, Unavailable, Usage};
 
-/// Whom an audit asks, how long that may take and what it may cost.
+/// The readers of an audit, how long they may take and what they may cost.
 pub struct Readers<'a> {
     /// Proposes findings, and answers small questions.
     pub first: &'a mut dyn Reader,
     pub second: Second<'a>,
     /// How long each may take.
     pub timeout: Duration,
-    /// By when all of it has to be over.
+    /// When everything has to be finished.
     pub deadline: Instant,
     pub budget: Budget,
 }
 
 /// Who is asked to refute what would block.
 pub enum Second<'a> {
-    /// The first reader, once more.
+    /// The first reader, again.
     Same,
     Other(&'a mut dyn Reader),
-    /// Nobody: what the checks let through blocks.
+    /// Nobody: what passes the checks blocks.
     Off,
 }
 
@@ -66,9 +66,8 @@ pub struct Budget {
     pub calls: Option<Limit<u32>>,
     /// The dollars of this day.
     pub money: Option<Limit<f64>>,
-    pub made: u32,
-    /// What they cost, in dollars.
-    pub cost: f64,
+    /// What each call that was made cost.
+    pub made: Vec<Usage>,
 }
 
 /// A limit and what is left of it.
@@ -79,15 +78,26 @@ pub struct Limit<T> {
 }
 
 impl Budget {
+    /// Returns what all calls cost, in dollars.
+    pub fn cost(&self) -> f64 {
+        Usage::sum(&self.made).cost_usd.unwrap_or_default()
+    }
+
+    /// Returns what the calls after the first `before` cost together, if there were any.
+    pub fn since(&self, before: usize) -> Option<Usage> {
+        let made = self.made.get(before..).filter(|made| !made.is_empty())?;
+        Some(Usage::sum(made))
+    }
+
     /// Returns why no call is left.
     fn spent(&self) -> Option<String> {
-        if let Some(Limit { most, .. }) = self.calls.filter(|calls| self.made >= calls.left) {
+        if let Some(Limit { most, .. }) = self.calls.filter(|calls| self.made.len() >= calls.left as usize) {
             let calls = if most == 1 { "one call".to_owned() } else { format!("{most} calls") };
             return Some(format!(
-                "this session has had its {calls} of a model (`[auditor] max_calls_per_session`)"
+                "this session has used its {calls} of a model (`[auditor] max_calls_per_session`)"
             ));
         }
-        let money = self.money.filter(|money| self.cost >= money.left)?;
+        let money = self.money.filter(|money| self.cost() >= money.left)?;
         Some(format!("today's {} dollars are spent (`[auditor] max_cost_per_day`)", money.most))
     }
 
@@ -96,10 +106,9 @@ impl Budget {
             return ReaderRun::not_asked(ReaderOutcome::Unavailable(Unavailable::BudgetSpent(why)));
         }
         let run = reader.ask(prompt, time);
-        // A missing client cost nothing.
+        // A missing client costs nothing.
         if run.client.is_some() || matches!(run.outcome, ReaderOutcome::Answered(_)) {
-            self.made += 1;
-            self.cost += run.usage.cost_usd.unwrap_or_default();
+            self.made.push(run.usage);
         }
         run
     }
@@ -129,11 +138,11 @@ mod tests {
         };
         assert!(matches!(readers.ask(&prompt).outcome, ReaderOutcome::Answered(_)));
         let spent = readers.ask(&prompt).outcome.detail();
-        let why = "this session has had its 60 calls of a model (`[auditor] max_calls_per_session`)";
-        assert_eq!((spent.as_deref(), readers.budget.made), (Some(why), 1));
+        let why = "this session has used its 60 calls of a model (`[auditor] max_calls_per_session`)";
+        assert_eq!((spent.as_deref(), readers.budget.made.len()), (Some(why), 1));
         readers.budget = Budget { money: Some(Limit { left: 0.0, most: 2.5 }), ..Budget::default() };
         let spent = readers.ask(&prompt).outcome.detail();
         let why = "today's 2.5 dollars are spent (`[auditor] max_cost_per_day`)";
-        assert_eq!((spent.as_deref(), readers.budget.made), (Some(why), 0));
+        assert_eq!((spent.as_deref(), readers.budget.made.len()), (Some(why), 0));
     }
 }

@@ -1,12 +1,13 @@
 //! The two readers of an audit: the first proposes what drifts, the second tries to refute what
-//! would block. [`prompt`] writes their questions, [`answer`] parses what they say, [`checks`]
-//! stands between them, [`second`] applies the verdicts, [`budget`] limits the calls, [`recorded`]
-//! plays back recorded replies. The call itself is the client's.
+//! would block. [`prompt`] writes their questions, [`answer`] parses their answers,
+//! [`proposal_checks`] filters the proposals in between, [`second`] applies the verdicts,
+//! [`budget`] limits the calls, [`recorded`] plays back recorded replies. The call itself is the
+//! client's.
 
 pub mod answer;
 pub mod budget;
-pub mod checks;
 pub mod prompt;
+pub mod proposal_checks;
 pub mod recorded;
 pub mod second;
 

@@ -50,7 +50,7 @@ impl Default for Prompts {
 /// Two dozen fences of 32 letters, less their placeholders.
 const FENCES_BYTES: usize = 1_000;
 
-/// A template of the person's own that can't be used.
+/// The person's own template can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PromptError {
     #[error("{path}: {why}")]
@@ -60,8 +60,8 @@ pub enum PromptError {
 }
 
 impl Prompts {
-    /// Returns the built-in texts, each replaced by the file of its name in `folder` if there is
-    /// one.
+    /// Returns the built-in texts, each replaced by the file of the same name in `folder` if there
+    /// is one.
     pub fn with_overrides(folder: &Path) -> Result<Self, PromptError> {
         let mut prompts = Self::default();
         for (name, text) in [
@@ -85,7 +85,7 @@ impl Prompts {
         Ok(prompts)
     }
 
-    /// Returns the length of the templates, with every fence in them.
+    /// Returns the length of the templates, with all their fences.
     pub fn bytes(&self) -> usize {
         self.system.len() + self.evidence.len() + self.first.len() + self.schema.len() + FENCES_BYTES
     }
@@ -101,16 +101,25 @@ pub struct SharedPrompt {
     schema: String,
 }
 
-/// Returns the whole text masked. What happened and what files hold comes masked; their names, those of
-/// branches and whatever else is put into a line do not. The fences stay, whatever they look like.
-fn masked(text: String, fence: &str) -> String {
-    let masked = mask(&text).text;
-    if masked.matches(fence).count() == text.matches(fence).count() { masked } else { text }
+/// Returns the whole text masked, section by section, so that the fences stay whatever stands beside
+/// them. Events and file contents are masked already; the names of files, branches and other values
+/// inside lines are not.
+fn masked(text: &str, fence: &str) -> String {
+    let (mut all, mut section) = (String::with_capacity(text.len()), String::new());
+    for line in text.split_inclusive('\n') {
+        let Some((before, after)) = line.split_once(fence) else {
+            section.push_str(line);
+            continue;
+        };
+        all.push_str(&mask(&std::mem::take(&mut section)).text);
+        let (name, end) = after.split_at(after.trim_end().trim_end_matches('>').len());
+        all.extend([&mask(before).text, fence, &mask(name).text, end]);
+    }
+    all + &mask(&section).text
 }
 
 impl SharedPrompt {
-    /// Fills in the evidence of one audit; together with the first task it is at most `max_bytes`
-    /// long.
+    /// Fills in the evidence of one audit; together with the first task it has at most `max_bytes`.
     pub fn new(
         prompts: &Prompts,
         sections: &Sections,
@@ -132,7 +141,7 @@ impl SharedPrompt {
         let text = if text.trim_start().starts_with('/') { format!("The data.\n{text}") } else { text };
         Ok(Self {
             system: prompts.system.replace("FENCE", fence),
-            evidence: masked(text, fence),
+            evidence: masked(&text, fence),
             fence: fence.to_owned(),
             schema: one_line(&prompts.schema),
         })
@@ -189,6 +198,20 @@ mod tests {
         std::fs::write(folder.path().join("system.md"), "Be kind.").expect("written");
         let prompts = Prompts::with_overrides(folder.path()).expect("readable");
         assert_eq!((prompts.system.as_str(), prompts.evidence.as_str()), ("Be kind.", EVIDENCE));
+    }
+
+    /// The last words of a section reached over its end, and then nothing at all was masked.
+    #[test]
+    fn a_text_that_ends_like_a_password_switched_the_masking_off() {
+        let token = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+        let text = format!(
+            "<<FENCE asks>>\nmachine h login u password\n<<FENCE end asks>>\n\
+             <<FENCE file notes/{token}.txt>>\nx\n<<FENCE end file>>\ncommit: {token}\n"
+        );
+        let masked = masked(&text, "FENCE");
+        assert_eq!(masked.matches("FENCE").count(), 4);
+        assert!(!masked.contains(token), "{masked}");
+        assert!(masked.contains("<<FENCE file notes/[masked:") && masked.contains(".txt>>\nx\n"), "{masked}");
     }
 
     #[test]

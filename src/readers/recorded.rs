@@ -1,4 +1,4 @@
-//! Recorded replies, as the client printed them or the answers alone. Must not ask a model.
+//! Recorded replies, as the client printed them or just the answers. Must not ask a model.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use super::{Answer, Prompt, Reader, ReaderOutcome, ReaderRun};
 use crate::client::call::AnswerCheck;
 use crate::client::reply;
 
-/// One reply, to every question.
+/// The same reply to every question.
 #[derive(Debug)]
 pub struct RecordedReply<'a>(pub &'a str);
 
@@ -44,7 +44,7 @@ pub struct RecordedReplies<'a> {
 }
 
 impl<'a> RecordedReplies<'a> {
-    /// A question after the last reply is not answered.
+    /// Questions after the last reply are not answered.
     pub fn new(replies: &[&'a str]) -> Self {
         Self { replies: replies.iter().copied().collect() }
     }

@@ -1,12 +1,12 @@
-//! The second reader: writes the list of findings that it is asked to refute, and applies its
-//! verdicts to them. Pure. Must not uphold what has no verdict.
+//! The second reader: writes the list of findings to refute, and applies its verdicts to them.
+//! Pure. Must not uphold what has no verdict.
 
 use serde_json::json;
 
 use super::{Answer, ReaderOutcome};
 use crate::finding::{Finding, SecondOpinion, Source, Status};
 
-/// Writes the findings as one JSON object a line, so that no text in one can pass for another
+/// Writes the findings as one JSON object per line, so that no text in one can pass for another
 /// finding or for the end of the list.
 pub fn list_findings(findings: &[&Finding]) -> String {
     let line = |(at, finding): (usize, &&Finding)| {
@@ -65,7 +65,7 @@ mod tests {
 
     use super::*;
     use crate::finding::{Category, Kind};
-    use crate::readers::{Unavailable, checks};
+    use crate::readers::{Unavailable, proposal_checks};
     use crate::testing::{finding, judging, proposing};
 
     fn proposed() -> Finding {
@@ -139,8 +139,9 @@ mod tests {
 
     #[test]
     fn an_unsure_finding_stays_unsure_if_upheld() {
-        let unsure = || Finding { status: Status::CannotVerify, check: checks::UNSURE.into(), ..proposed() };
-        let kept = |upheld| (Status::CannotVerify, checks::UNSURE.to_owned(), upheld);
+        let unsure =
+            || Finding { status: Status::CannotVerify, check: proposal_checks::UNSURE.into(), ..proposed() };
+        let kept = |upheld| (Status::CannotVerify, proposal_checks::UNSURE.to_owned(), upheld);
         assert_eq!(after(unsure(), &judging(&[(1, true)])), kept(Some(true)));
         assert_eq!(after(unsure(), &judging(&[])), kept(None));
         assert_eq!(after(unsure(), &ReaderOutcome::NotAsked), kept(None));

@@ -1,6 +1,6 @@
-//! Finds secrets in command lines by what the flags of a program mean: `mysql -p…`, `curl -u bob:…`.
-//! One row a program. Must not judge flags that say by their own name what they take (`--token=…`):
-//! those are for `assignments`.
+//! Finds secrets in command lines by what the flags of a program mean: `mysql -p…`, `curl -u
+//! bob:…`. One row a program. Must not judge flags that say by their own name what they take
+//! (`--token=…`): those are for `assignments`.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -49,10 +49,10 @@ use Place::{AnyPair, Behind, Flag, Glued, Input, Last, Named, Operand, Pairs, Su
 const TOOLS: &[Tool] = &[
     Tool { programs: "mysql mysqldump mysqladmin mysqlimport mysqlcheck mariadb mariadb-dump mariadb-admin", secrets: &[Glued("-p"), Flag("--password")] },
     Tool { programs: "sshpass", secrets: &[Flag("-p")] },
-    Tool { programs: "curl", secrets: &[Behind("-u", ':'), Behind("--user", ':'), Behind("-U", ':'), Behind("--proxy-user", ':'), Behind("-b", '='), Behind("--cookie", '='), Flag("--pass"), Flag("--key-pass")] },
+    Tool { programs: "curl", secrets: &[Behind("-u", ':'), Behind("--user", ':'), Behind("-U", ':'), Behind("--proxy-user", ':'), Behind("-b", '='), Behind("--cookie", '='), Flag("--pass"), Flag("--key-pass"), Pairs] },
     Tool { programs: "http https xh xhs", secrets: &[Behind("-a", ':'), Behind("--auth", ':')] },
     Tool { programs: "wget", secrets: &[Flag("--password"), Flag("--http-password"), Flag("--ftp-password"), Flag("--proxy-password")] },
-    Tool { programs: "docker podman nerdctl buildah skopeo crane oras", secrets: &[Sub("login", "-p"), Sub("login", "--password"), Input("--password-stdin"), Behind("--creds", ':'), Behind("--src-creds", ':'), Behind("--dest-creds", ':'), Pairs] },
+    Tool { programs: "docker podman nerdctl buildah skopeo crane oras", secrets: &[Sub("login", "-p"), Sub("login", "--password"), Input("--password-stdin"), Input("secret"), Behind("--creds", ':'), Behind("--src-creds", ':'), Behind("--dest-creds", ':'), Pairs] },
     Tool { programs: "helm", secrets: &[Sub("login", "-p"), Sub("login", "--password"), Input("--password-stdin"), Pairs] },
     Tool { programs: "kubectl oc k3s microk8s", secrets: &[AnyPair("--from-literal"), Flag("--docker-password"), Flag("--token"), Sub("login", "-p"), Pairs] },
     Tool { programs: "az", secrets: &[Sub("login", "-p"), Sub("login", "--password"), Flag("--account-key"), Flag("--admin-password")] },
@@ -77,6 +77,7 @@ const TOOLS: &[Tool] = &[
     Tool { programs: "gh glab", secrets: &[Input("--with-token"), Input("--stdin")] },
     Tool { programs: "aws s3cmd rclone", secrets: &[Pairs, Named] },
     Tool { programs: "vault bao", secrets: &[Operand("login", 1), Pairs] },
+    Tool { programs: "wandb", secrets: &[Operand("login", 1)] },
     Tool { programs: "cargo", secrets: &[Operand("login", 1)] },
     Tool { programs: "mosquitto_pub mosquitto_sub", secrets: &[Flag("-P"), Flag("--pw")] },
     Tool { programs: "lftp", secrets: &[Behind("-u", ','), Behind("--user", ',')] },
@@ -141,8 +142,8 @@ fn is_word(text: &str, name: Range<usize>) -> bool {
     free && matches!(bytes.get(name.end), Some(b' ' | b'\t' | b'\n' | b'\\' | b'"' | b'\'' | b'`') | None)
 }
 
-/// Returns the line of a name, with the lines that it goes on with; within backticks no more than what
-/// stands between them.
+/// Returns the line of a name, with the lines that it goes on with; within backticks no more than
+/// what stands between them.
 fn logical_line(text: &str, name: Range<usize>) -> Range<usize> {
     let bytes = text.as_bytes();
     let ends = |b: u8| matches!(b, b'\n' | b'`');
@@ -188,10 +189,23 @@ fn collect(line: &str, secrets: &mut Vec<Secret>, depth: usize) {
         let piped =
             at.checked_sub(1).map(|before| commands[before]).filter(|it| it.separator == Separator::Pipe);
         in_words(&command.words, piped, secrets);
+        given_as_input(command, secrets);
         // A command for another shell or machine, or one inside of a string.
         for word in command.words.iter().filter(|word| depth > 0 && word.contains(' ')) {
             collect(word, secrets, depth - 1);
         }
+    }
+}
+
+/// A here-string or a here-document of one line, for a program that reads a secret from its input.
+fn given_as_input(command: &SimpleCommand, secrets: &mut Vec<Secret>) {
+    let reads_secret = command.words.iter().filter_map(|word| tool(word)).flat_map(|tool| tool.secrets);
+    let is_read =
+        |place: &Place| matches!(place, Input(flag) if command.words.iter().any(|word| word == flag));
+    let value = command.input.trim().trim_matches(['"', '\'']);
+    let is_one = value.len() >= 3 && !value.contains('\n') && !is_stand_in(value);
+    if is_one && reads_secret.into_iter().any(is_read) {
+        secrets.push(Secret { before: String::new(), value: value.to_owned() });
     }
 }
 
@@ -287,7 +301,19 @@ fn values<'a>(words: &'a [String], flag: &str) -> Vec<(String, &'a str)> {
             None => {}
         }
     }
+    let bundled = words.windows(2).skip(1).filter(|pair| ends_bundle(&pair[0], flag));
+    values.extend(bundled.map(|pair| (String::new(), pair[1].as_str())));
     values
+}
+
+/// Whether a word is several short flags of which this one is the last: `-su bob:…`.
+fn ends_bundle(word: &str, flag: &str) -> bool {
+    const LONGEST: usize = 4;
+    let letters = word.strip_prefix('-').unwrap_or_default();
+    let Some(letter) = flag.strip_prefix('-').filter(|flag| flag.len() == 1) else { return false };
+    (2..=LONGEST).contains(&letters.len())
+        && letters.ends_with(letter)
+        && letters.bytes().all(|b| b.is_ascii_alphabetic())
 }
 
 /// Finds `NAME=value`, also behind a flag: `--set a.password=…`.

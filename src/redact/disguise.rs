@@ -1,6 +1,6 @@
-//! Undoes what hides a secret from a rule and from no reader: characters that are not seen, literals
-//! that are put together, escapes. Must not change the text itself: what is found in the plain text is
-//! told as a place in the original.
+//! Undoes what hides a secret from a rule and from no reader: characters that are not seen,
+//! literals that are put together, escapes. Must not change the text itself: what is found in the
+//! plain text is told as a place in the original.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -12,18 +12,22 @@ use regex::{Captures, Regex};
 
 use crate::redact::Find;
 
-/// What is taken out or replaced: characters that are not seen; what joins two literals; a line that
-/// goes on; escapes of URLs, markup and strings; letters of full width.
+/// What is taken out or replaced: characters that are not seen; what joins two literals; a line
+/// that goes on; escapes of URLs, markup and strings; letters of full width.
 static DISGUISE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
-        "[\u{ad}\u{61c}\u{180e}\u{200b}-\u{200f}\u{202a}-\u{202e}\u{2060}-\u{2064}\u{2066}-\u{2069}\u{feff}]",
+        "[\u{ad}\u{34f}\u{61c}\u{115f}\u{1160}\u{180b}-\u{180f}\u{200b}-\u{200f}\u{202a}-\u{202e}\u{2060}-\u{206f}",
+        "\u{3164}\u{fe00}-\u{fe0f}\u{feff}\u{ffa0}\u{e0000}-\u{e01ef}]",
+        r"|(?:\x1b|\\x1b|\\e|\\033|\\u001b)\[[0-9;]{0,12}m",
+        r#"|"[ \t]{1,8}"|'[ \t]{1,8}'"#,
         r#"|["'][ \t]{0,8}(?:\+|\.\.?|&|\|\|)[ \t]{0,8}["']"#,
         r#"|["'][ \t]{0,8}(?:[+.&][ \t]{0,8})?\\?\r?\n[ \t]{0,80}(?:[+.&][ \t]{0,8})?["']"#,
         r"|\\\r?\n[ \t]*",
         r"|%([2-7][0-9A-Fa-f])",
         r"|&#x([0-9A-Fa-f]{2});|&#([0-9]{2,3});",
         r"|\\u00([2-7][0-9A-Fa-f])",
-        "|[\u{ff01}-\u{ff5e}]",
+        "|[\u{a0}\u{ff01}-\u{ff5e}]",
+        r"|\\x([2-7][0-9A-Fa-f])|\\([01][0-7]{2})",
     ))
     .expect("a valid pattern")
 });
@@ -31,8 +35,8 @@ static DISGUISE: LazyLock<Regex> = LazyLock::new(|| {
 /// A text without its disguises, and where each piece of it came from.
 struct Plain {
     text: String,
-    /// Starts of pieces in the plain text and in the original, and the length in the original of what
-    /// stands there. Between two of them every byte is one byte.
+    /// Starts of pieces in the plain text and in the original, and the length in the original of
+    /// what stands there. Between two of them every byte is one byte.
     pieces: Vec<(usize, usize)>,
 }
 
@@ -53,9 +57,14 @@ fn plain(text: &str) -> Plain {
     plain
 }
 
-/// Returns the stretches of a text that have a disguise: whole lines, and one more on either side, since
-/// a key may stand above its value.
+/// Returns the stretches of a text that have a disguise: whole lines, and one more on either side,
+/// since a key may stand above its value.
 fn disguised_stretches(text: &str) -> Vec<Range<usize>> {
+    // Every disguise has one of these, or a character that is not ASCII.
+    if text.is_ascii() && !text.bytes().any(|byte| matches!(byte, b'"' | b'\'' | b'\\' | b'%' | b'&' | 0x1b))
+    {
+        return Vec::new();
+    }
     let line_start = |at: usize| text[..at].rfind('\n').map_or(0, |end| end + 1);
     let line_end = |at: usize| text[at..].find('\n').map_or(text.len(), |end| at + end + 1);
     let mut stretches: Vec<Range<usize>> = Vec::new();
@@ -77,14 +86,20 @@ fn disguised_stretches(text: &str) -> Vec<Range<usize>> {
 }
 
 fn replacement(captures: &Captures<'_>) -> Option<char> {
-    let hex = [1, 2, 4].iter().find_map(|group| captures.get(*group));
+    let hex = [1, 2, 4, 5].iter().find_map(|group| captures.get(*group));
     if let Some(code) = hex.and_then(|hex| u8::from_str_radix(hex.as_str(), 16).ok()) {
         return Some(char::from(code)).filter(char::is_ascii);
     }
     if let Some(code) = captures.get(3).and_then(|decimal| decimal.as_str().parse::<u8>().ok()) {
         return Some(char::from(code)).filter(char::is_ascii);
     }
+    if let Some(code) = captures.get(6).and_then(|octal| u8::from_str_radix(octal.as_str(), 8).ok()) {
+        return Some(char::from(code)).filter(|letter| (' '..='~').contains(letter));
+    }
     let letter = captures.get_match().as_str().chars().next()?;
+    if letter == '\u{a0}' {
+        return Some(' ');
+    }
     matches!(letter, '\u{ff01}'..='\u{ff5e}').then(|| char::from_u32(u32::from(letter) - 0xfee0))?
 }
 
@@ -106,7 +121,8 @@ impl Plain {
         at(range.start)..end
     }
 
-    /// Whether the piece stands for something longer: its letter and the next piece are one byte apart.
+    /// Whether the piece stands for something longer: its letter and the next piece are one byte
+    /// apart.
     fn is_replaced(&self, piece: usize) -> bool {
         let (Some(this), Some(next)) = (self.pieces.get(piece), self.pieces.get(piece + 1)) else {
             return false;

@@ -8,6 +8,7 @@ use regex::Regex;
 
 use crate::redact::Find;
 use crate::redact::disguise::decoded;
+use crate::redact::values::is_hash;
 
 const SHORTEST: usize = 32;
 
@@ -42,7 +43,12 @@ static PUBLIC_BLOCK: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 pub(super) fn finds(text: &str) -> Vec<Find> {
-    let public: Vec<Range<usize>> = PUBLIC_BLOCK.find_iter(text).map(|block| block.range()).collect();
+    let has_blocks = text.contains("-----BEGIN");
+    let public: Vec<Range<usize>> = if has_blocks {
+        PUBLIC_BLOCK.find_iter(text).map(|block| block.range()).collect()
+    } else {
+        Vec::new()
+    };
     let is_public = |run: &Range<usize>| {
         let next = public.partition_point(|block| block.end < run.end);
         public.get(next).is_some_and(|block| block.start <= run.start)
@@ -133,11 +139,6 @@ fn without_known(run: &str) -> String {
         .collect()
 }
 
-/// Whether it has the length and the digits of a hash: MD5, SHA-1 and all of SHA-2.
-fn is_hash(piece: &str) -> bool {
-    matches!(piece.len(), 32 | 40 | 56 | 64 | 96 | 128) && piece.bytes().all(|b| b.is_ascii_hexdigit())
-}
-
 /// Returns the Shannon entropy in bits a character.
 pub(super) fn bits(text: &str) -> f64 {
     let mut counts = [0u32; 256];
@@ -219,8 +220,12 @@ fn is_integrity(text: &str, at: usize, run: &str) -> bool {
 /// How far back to look for the start of a data URL.
 const DATA_LOOKBACK: usize = 100;
 
-/// A picture, a font or another file inside of a text; the public half of a key; a file's place by its
-/// hash.
+/// How files begin in base64 that stand in a text without a `data:` before them: pictures, fonts,
+/// archives.
+const FILES: [&str; 8] = ["/9j/", "iVBORw0KGgo", "R0lGOD", "UklGR", "d09GM", "JVBERi0", "UEsDB", "AAEAAAA"];
+
+/// A picture, a font or another file inside of a text; the public half of a key; a file's place by
+/// its hash.
 fn is_known_data(text: &str, at: usize, run: &str) -> bool {
     const PUBLIC_KEYS: [&str; 4] = ["AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNh", "AAAAGnNrLXNza"];
     let before = &text[text.ceil_char_boundary(at.saturating_sub(DATA_LOOKBACK))..at];
@@ -228,6 +233,8 @@ fn is_known_data(text: &str, at: usize, run: &str) -> bool {
         .iter()
         .any(|kind| before.contains(kind))
         && before.ends_with("base64,");
+    // Longer than any token.
+    let is_file = is_file || run.len() >= 200 && FILES.iter().any(|start| run.starts_with(start));
     let near = &before[before.ceil_char_boundary(before.len().saturating_sub(24))..];
     let is_public = near.to_ascii_lowercase().contains("public");
     is_file || is_public || PUBLIC_KEYS.iter().any(|start| run.starts_with(start))

@@ -6,24 +6,30 @@
 //! it is masked, except what code and plans are full of: identifiers, paths, hashes, types.
 //!
 //! Left alone on purpose: UUIDs, hashes of the usual lengths with no secret-like key before them,
-//! lockfile integrity values (`sha512-…`, `h1:…`), hashes in names of files, pictures and fonts in data
-//! URLs, public keys and certificates, and literals inside a call (`Some("…")`) that have no token shape.
+//! lockfile integrity values (`sha512-…`, `h1:…`), hashes in names of files, pictures and fonts in
+//! data URLs, public keys and certificates, and literals inside a call (`Some("…")`) that have no
+//! token shape.
 //!
-//! A new shape is a line in `tokens`, a flag that takes a secret one in `commands`, a new secret file a
-//! word in `files`.
+//! A new shape is a line in `tokens`, a flag that takes a secret one in `commands`, a new secret
+//! file a word in `files`.
 
 mod assignments;
 mod commands;
 mod disguise;
 mod entropy;
 mod files;
+mod layouts;
 mod manifests;
+mod printed;
+mod secret_values;
 mod tokens;
 mod values;
 
 use std::ops::Range;
 
 pub use crate::redact::files::is_secret_file;
+pub use crate::redact::printed::without_secret_files;
+pub use crate::redact::secret_values::SecretValues;
 
 /// A text without its secrets, and how many there were.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,30 +47,26 @@ struct Find {
 
 type Pass = fn(&str) -> Vec<Find>;
 
-/// What knows a secret by its shape or its name. Order matters: a private key holds high-entropy lines,
-/// and a token with a known shape deserves its own name rather than the name of the key that it is
-/// assigned to.
-const KNOWN: [Pass; 6] = [
+/// What knows a secret by its shape or its name. Order matters: a private key holds high-entropy
+/// lines, and a token with a known shape deserves its own name rather than the name of the key that
+/// it is assigned to.
+const KNOWN: [Pass; 7] = [
     tokens::private_keys,
     tokens::finds,
     tokens::cookies,
     manifests::finds,
+    layouts::finds,
     commands::finds,
     assignments::finds,
 ];
 
-/// What is hidden goes first: half of a split token looks like a whole one.
-const PASSES: [Pass; 9] = [
-    |text| disguise::undisguised(text, &KNOWN),
-    KNOWN[0],
-    KNOWN[1],
-    KNOWN[2],
-    KNOWN[3],
-    KNOWN[4],
-    KNOWN[5],
-    |text| disguise::encoded(text, &KNOWN),
-    entropy::finds,
-];
+/// Returns all passes, in order. What is hidden goes first: half of a split token looks like a
+/// whole one.
+fn passes() -> impl Iterator<Item = Pass> {
+    let undisguised: Pass = |text| disguise::undisguised(text, &KNOWN);
+    let encoded: Pass = |text| disguise::encoded(text, &KNOWN);
+    std::iter::once(undisguised).chain(KNOWN).chain([encoded, entropy::finds])
+}
 
 /// A replacement can uncover a neighbour, so passes repeat until a round finds nothing. Two rounds
 /// are usual; the bound keeps a crafted text from costing more.
@@ -75,7 +77,7 @@ pub fn mask(text: &str) -> Masked {
     let mut masked = Masked { text: text.to_owned(), count: 0 };
     for _ in 0..MAX_ROUNDS {
         let before = masked.count;
-        for pass in PASSES {
+        for pass in passes() {
             let finds = pass(&masked.text);
             if !finds.is_empty() {
                 let (text, count) = replaced(&masked.text, finds);

@@ -1,18 +1,20 @@
 //! Finds secrets that are known by their own shape: vendors' token prefixes, JWTs, credentials in
-//! headers and URLs, private key blocks (as far as they go where the text was cut). Must not look at
-//! key names, which is for `assignments`, nor take a mere mention of a `BEGIN` line for a key.
+//! headers and URLs, private key blocks (as far as they go where the text was cut). Must not look
+//! at key names, which is for `assignments`, nor take a mere mention of a `BEGIN` line for a key.
 
 use std::sync::{LazyLock, OnceLock};
 
+use aho_corasick::AhoCorasick;
 use regex::Regex;
 
 use crate::redact::Find;
 use crate::redact::values::{has_letters_and_digits, is_expression, is_stand_in};
+use crate::text::contains_ignoring_case;
 
 struct Shape {
     kind: &'static str,
-    /// Texts of which one is part of every such secret, separated by `|`. The pattern is not
-    /// compiled for a text without them; empty where there is none.
+    /// Texts of which one is part of every such secret, separated by `|`, in whatever case. The
+    /// pattern is not compiled for a text without them.
     literals: &'static str,
     /// A regular expression with the secret as group 1, or of what follows one of the literals.
     pattern: Pattern,
@@ -81,21 +83,29 @@ const SHAPES: &[Shape] = &[
     mixed("NRAK-", "[A-Z0-9]{27}"),
     mixed("CCIPAT_", "[A-Za-z0-9_]{40,}"),
     mixed("rubygems_|shippo_live_|shippo_test_", "[a-f0-9]{40,}"),
+    mixed("e2b_", "[a-f0-9]{36,}"),
+    mixed("dtn_", "[a-f0-9]{40,}"),
+    mixed("rnd_", "[A-Za-z0-9]{26,}"),
+    mixed("bb_live_|bb_test_", "[A-Za-z0-9_-]{20,}"),
+    whole("api-token", "fc-", r"(?:^|[^A-Za-z0-9_-]|\\[nrt])(fc-[a-f0-9]{32})(?-u:\b)", has_letters_and_digits),
+    whole("api-token", "k-|s-", r"(?:^|[^A-Za-z0-9_-]|\\[nrt])(a[ks]-[A-Za-z0-9]{22})(?-u:\b)", has_letters_and_digits),
+    whole("password", "dentified |DENTIFIED ", r#"(?i)identified[ \t]+(?:(?:with|via)[ \t]+\S+[ \t]+)?(?:by|as|using)[ \t]+(?:password[ \t]+)?["']([^"'\n]{3,})["']"#, is_no_stand_in),
+    whole("password", "assword '|ASSWORD '", r"(?i)(?:with|login|encrypted|user[ \t]+\S+|role[ \t]+\S+)[ \t]+password[ \t]+'([^'\n]{3,})'", is_no_stand_in),
     whole("api-token", ":AA", "([0-9]{8,10}:AA[A-Za-z0-9_-]{33})", has_letters_and_digits),
     // Basic and Digest have this name too: what matters is that it is a header's credential.
-    whole("bearer", "", concat!(
+    whole("bearer", "authorization", concat!(
         r#"(?i)authorization\\?["'`]?[ \t]*[:=,][ \t]*\\?["'`]?"#,
         r#"(?:(?:bearer|basic|token|apikey|digest)[ \t]+)?([A-Za-z0-9_/+][^\s"'`,;\\]{7,})"#,
     ), is_credential),
-    whole("bearer", "", r"(?i)bearer[ \t]+([A-Za-z0-9._~+/=-]{12,})", is_credential),
+    whole("bearer", "bearer", r"(?i)bearer[ \t]+([A-Za-z0-9._~+/=-]{12,})", is_credential),
     whole("bearer", "igest", r#"(?i)digest[^\n]{0,200}?response="([0-9a-f]{32,})""#, any),
     whole("url-password", "://", r#"[A-Za-z0-9+.-]://[^\s:/@"'`<>]*:([^\s/"'`<>]+)@"#, is_no_stand_in),
     whole("url-password", "://", r"[A-Za-z0-9+.-]://([A-Za-z0-9_-]{20,})[:@]", has_letters_and_digits),
     whole("url-password", "jdbc:oracle", r"jdbc:oracle:[a-z]+:[^\s/]+/([^\s@]+)@", is_no_stand_in),
-    whole("signature", "", r"(?i)[?&](?:x-amz-signature|x-goog-signature|sig|signature|code)=([A-Za-z0-9%/+_-]{32,}(?:=|%3D){0,2})", any),
+    whole("signature", "sig=|signature=|code=", r"(?i)[?&](?:x-amz-signature|x-goog-signature|sig|signature|code)=([A-Za-z0-9%/+_-]{32,}(?:=|%3D){0,2})", any),
     whole("totp-secret", "otpauth://", r"otpauth://[^\s]*[?&]secret=([A-Za-z2-7]{16,})", any),
-    whole("password", "login", r"(?:machine[ \t]+\S+|default)\s+login\s+\S+(?:\s+account\s+\S+)?\s+password\s+(\S+)", is_no_stand_in),
-    whole("password", "account", r"machine\s+\S+\s+login\s+\S+\s+account\s+(\S+)", is_no_stand_in),
+    whole("password", "login", r"(?:machine[ \t]+\S+|default)\s+login[ \t]+\S+(?:\s+account[ \t]+\S+)?\s+password[ \t]+(\S+)", is_no_stand_in),
+    whole("password", "account", r"machine[ \t]+\S+\s+login[ \t]+\S+\s+account[ \t]+(\S+)", is_no_stand_in),
     whole("password", "login", r"login[ \t]+[^\s]+[ \t]+password[ \t]+([^\s]+)", is_no_stand_in),
     // A line of `.pgpass`: host, port, database, user.
     whole("password", ":", r"(?m)^[^\s:#/]+:(?:[0-9]{4,5}|\*):[^\s:]+:[^\s:]+:([^\s:]+)$", is_no_stand_in),
@@ -108,7 +118,7 @@ const SHAPES: &[Shape] = &[
     whole("private-key", "Private-Lines:", r"Private-Lines: [0-9]+\r?\n((?:[A-Za-z0-9+/=]{20,}\r?\n)+)", any),
     whole("private-key", "---- BEGIN SSH2", r"(---- BEGIN SSH2 [A-Z ]*PRIVATE KEY ----[^-]*---- END SSH2 [A-Z ]*PRIVATE KEY ----)", any),
     // What people tell each other; the word alone is no credential.
-    whole("password", "", r#"(?i)(?:password|passwort|kennwort|passphrase|token)\*{0,2}[ \t]+(?:is|was|ist|lautet|war)[ \t]+["'`]?([^\s"'`]{6,}[^\s"'`.,;:!?)])"#, is_told),
+    whole("password", "password|passwort|kennwort|passphrase|token", r#"(?i)(?:password|passwort|kennwort|passphrase|token)\*{0,2}[ \t]+(?:is|was|ist|lautet|war)[ \t]+["'`]?([^\s"'`]{6,}[^\s"'`.,;:!?)])"#, is_told),
     whole("password", "assword is", r#"password is "([^\s"]{6,})""#, is_no_stand_in),
     whole("password", "assword", r#"(?i)(?-u:\b)(?:the|use|with|new) password ["'`]?([^\s"'`]{6,}[^\s"'`.,;:!?)])"#, is_told),
     whole("password", "ogin", r"(?i)login[ \t]*[:=][ \t]*\S+[ \t]*/[ \t]*(\S{6,})", is_told),
@@ -116,8 +126,8 @@ const SHAPES: &[Shape] = &[
 ];
 
 impl Shape {
-    fn may_be_in(&self, text: &str) -> bool {
-        self.literals.is_empty() || self.literals.split('|').any(|literal| text.contains(literal))
+    fn literals(&self) -> impl Iterator<Item = &'static str> {
+        self.literals.split('|')
     }
 
     fn regex(&self) -> Regex {
@@ -132,10 +142,42 @@ impl Shape {
     }
 }
 
+/// A shorter literal is in nearly every text, and is looked for by itself.
+const SHORTEST_INDEXED: usize = 3;
+
+/// All literals in one automaton, and the shape of each.
+struct Index {
+    literals: AhoCorasick,
+    shapes: Vec<usize>,
+}
+
+static INDEX: LazyLock<Index> = LazyLock::new(|| {
+    let of_shape = |(at, shape): (usize, &'static Shape)| shape.literals().map(move |literal| (literal, at));
+    let all = SHAPES.iter().enumerate().flat_map(of_shape);
+    let (literals, shapes): (Vec<&str>, Vec<usize>) =
+        all.filter(|(literal, _)| literal.len() >= SHORTEST_INDEXED).unzip();
+    let literals = AhoCorasick::builder().ascii_case_insensitive(true).build(literals);
+    Index { literals: literals.expect("a valid set of literals"), shapes }
+});
+
+/// Returns which shapes have one of their literals in a text, in whatever case. Most have none, and
+/// their patterns are neither compiled nor searched for.
+fn shapes_in(text: &str) -> [bool; SHAPES.len()] {
+    let mut is_in = [false; SHAPES.len()];
+    for hit in INDEX.literals.find_overlapping_iter(text) {
+        is_in[INDEX.shapes[hit.pattern().as_usize()]] = true;
+    }
+    for (is_in, shape) in is_in.iter_mut().zip(SHAPES) {
+        *is_in |= shape.literals().any(|literal| literal.len() < SHORTEST_INDEXED && text.contains(literal));
+    }
+    is_in
+}
+
 pub(super) fn finds(text: &str) -> Vec<Find> {
     static REGEXES: [OnceLock<Regex>; SHAPES.len()] = [const { OnceLock::new() }; SHAPES.len()];
     let mut finds = Vec::new();
-    for (shape, regex) in SHAPES.iter().zip(&REGEXES).filter(|(shape, _)| shape.may_be_in(text)) {
+    let is_in = shapes_in(text);
+    for ((shape, regex), _) in SHAPES.iter().zip(&REGEXES).zip(is_in).filter(|(_, is_in)| *is_in) {
         for groups in regex.get_or_init(|| shape.regex()).captures_iter(text) {
             if let Some(secret) = groups.get(1).filter(|secret| (shape.accept)(secret.as_str())) {
                 finds.push(Find { range: secret.range(), kind: shape.kind });
@@ -165,7 +207,11 @@ fn is_credential(value: &str) -> bool {
 
 /// Whether it has what a sentence has not: letters and digits, and a password's length.
 fn is_told(value: &str) -> bool {
-    is_credential(value) && has_letters_and_digits(value) && !value.contains(['/', '(', '='])
+    let word = value.trim_end_matches(|c: char| c.is_ascii_digit());
+    // `refreshed2` is a word; so is `hunter2`, which is why a longer number counts.
+    let is_word =
+        value.len() - word.len() == 1 && word.len() > 6 && word.bytes().all(|b| b.is_ascii_lowercase());
+    is_credential(value) && has_letters_and_digits(value) && !is_word && !value.contains(['/', '(', '='])
 }
 
 /// Where the pairs of a cookie begin.
@@ -180,6 +226,9 @@ const LONGEST_HEADER: usize = 4096;
 pub(super) fn cookies(text: &str) -> Vec<Find> {
     let mut finds = Vec::new();
     let mut done = 0;
+    if !contains_ignoring_case(text, "cookie") {
+        return finds;
+    }
     for header in COOKIE.find_iter(text) {
         let start = header.end();
         if start < done {
@@ -189,7 +238,8 @@ pub(super) fn cookies(text: &str) -> Vec<Find> {
         let end = window.find(['\n', '\r', '"', '\'', '`']).unwrap_or(window.len());
         let mut at = start;
         for pair in window[..end].split(';') {
-            if let Some((name, value)) = pair.split_once('=').filter(|(_, value)| is_session(value.trim())) {
+            let is_session = |(name, value): &(&str, &str)| is_session(name.trim(), value.trim());
+            if let Some((name, value)) = pair.split_once('=').filter(is_session) {
                 let value_at = at + name.len() + 1;
                 finds.push(Find { range: value_at..value_at + value.trim_end().len(), kind: "cookie" });
             }
@@ -200,8 +250,13 @@ pub(super) fn cookies(text: &str) -> Vec<Find> {
     finds
 }
 
-fn is_session(value: &str) -> bool {
-    value.len() >= 12 && has_letters_and_digits(value) && !value.contains(' ') && !is_stand_in(value)
+/// How the names of cookies end that hold a session.
+const SESSIONS: [&str; 8] = ["sid", "sessid", "sessionid", "session", "sess", "token", "auth", "jwt"];
+
+fn is_session(name: &str, value: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let shortest = if SESSIONS.iter().any(|end| name.ends_with(end)) { 6 } else { 12 };
+    value.len() >= shortest && has_letters_and_digits(value) && !value.contains(' ') && !is_stand_in(value)
 }
 
 static BEGIN: LazyLock<Regex> = LazyLock::new(|| {
@@ -223,6 +278,9 @@ const FULL_LINE: usize = 20;
 pub(super) fn private_keys(text: &str) -> Vec<Find> {
     let mut finds = Vec::new();
     let mut from = 0;
+    if !text.contains("-----BEGIN") {
+        return finds;
+    }
     for begin in BEGIN.find_iter(text).map(|found| found.range()) {
         // Inside of a block that was already found.
         if begin.start < from {

@@ -76,9 +76,16 @@ fn is_guarded(family: Family, value: &str) -> bool {
         Family::Password => length >= 3,
         Family::Secret => length >= 6,
         Family::Phrase => false,
+        // `cache_key` has a hash of what is cached.
+        Family::Key if is_hash(value) => false,
         Family::Key => length >= 16 && has_letters_and_digits(value) && mean_chunk(value) < 3.0,
         Family::Token => length >= 8 && (has_letters_and_digits(value) || length >= 16 && mixed_case(value)),
     }
+}
+
+/// Whether it has the length and the digits of a hash: MD5, SHA-1 and all of SHA-2.
+pub(super) fn is_hash(value: &str) -> bool {
+    matches!(value.len(), 32 | 40 | 56 | 64 | 96 | 128) && value.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 pub(super) fn has_letters_and_digits(value: &str) -> bool {

@@ -1,10 +1,6 @@
 //! What can go wrong with the registry. Each message says what happened and what to do.
 
-use std::fmt::Display;
-use std::path::Path;
-
-use rusqlite::ErrorCode;
-
+use crate::database::DatabaseError;
 use crate::registry::{Status, TaskId};
 
 /// Why the registry refused or failed. Nothing was changed.
@@ -58,50 +54,34 @@ pub enum RegistryError {
     ReadOnly { file: String, why: String },
     #[error("{file}: {why}")]
     Unreadable { file: String, why: String },
+    #[error("{id} waits for {after}; `punchlist tasks claim` takes another one")]
+    Waits { id: TaskId, after: String },
+    #[error("{id} is {status}: only what is failed or dead can be tried again")]
+    NotOver { id: TaskId, status: Status },
+    #[error("this build of punchlist has no task list of its own: build it with the feature `registry`")]
+    NotBuilt,
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
 }
 
 impl RegistryError {
-    pub(super) fn unreadable(path: &Path, why: &impl Display) -> Self {
-        let (file, why) = (path.display().to_string(), why.to_string());
-        // Some errors name the file themselves.
-        let why = why.strip_prefix(&format!("{file}: ")).map(str::to_owned).unwrap_or(why);
-        Self::Unreadable { file, why }
+    /// A row that is not as this program writes it.
+    pub(super) fn strange(column: usize) -> Self {
+        Self::Unreadable { file: "the registry".into(), why: format!("a row is strange in column {column}") }
     }
 
-    /// Names the file in an error of `SQLite`.
-    pub(super) fn at(self, path: &Path) -> Self {
-        let file = path.display().to_string();
-        match self {
-            Self::Damaged { why, .. } => Self::Damaged { file, why },
-            Self::Locked { .. } => Self::Locked { file },
-            Self::ReadOnly { why, .. } => Self::ReadOnly { file, why },
-            Self::Unreadable { why, .. } => Self::Unreadable { file, why },
-            refused => refused,
-        }
+    /// Whether others were in the way, and the same may succeed when it is tried again.
+    pub(super) fn is_conflict(&self) -> bool {
+        matches!(self, Self::Database(DatabaseError::Conflict { .. }))
     }
 
-    /// Whether the file can't be used, as opposed to a refused request.
-    pub fn is_file_error(&self) -> bool {
-        matches!(
-            self,
-            Self::Damaged { .. }
-                | Self::Newer { .. }
-                | Self::Locked { .. }
-                | Self::ReadOnly { .. }
-                | Self::Unreadable { .. }
-        )
+    /// Whether the database refuses it to this role.
+    pub(super) fn is_of_rights(&self) -> bool {
+        matches!(self, Self::Database(DatabaseError::NoRights { .. }))
     }
-}
 
-/// `SQLite` does not say which file; `RegistryError::at` does.
-impl From<rusqlite::Error> for RegistryError {
-    fn from(error: rusqlite::Error) -> Self {
-        let (file, why) = (String::new(), error.to_string());
-        match error.sqlite_error_code() {
-            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Self::Damaged { file, why },
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked { file },
-            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::ReadOnly { file, why },
-            _ => Self::Unreadable { file, why },
-        }
+    /// Whether a new connection may be all that is needed.
+    pub fn is_temporary(&self) -> bool {
+        matches!(self, Self::Database(error) if error.is_temporary())
     }
 }

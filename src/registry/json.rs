@@ -1,5 +1,5 @@
-//! Tasks and workers as JSON, for agents and scripts. `docs/registry.md` documents each field, and a
-//! test compares the two.
+//! Tasks and workers as JSON, for agents and scripts. `docs/registry.md` documents each field, and
+//! a test compares the two.
 
 use serde_json::{Value, json};
 
@@ -24,6 +24,9 @@ pub fn task(task: &Task) -> Value {
         "updated": time(task.updated_ms),
         "note": task.note,
         "attempts": task.attempts,
+        "retries": task.retries,
+        "waits": task.waits,
+        "lease_until": task.lease_until_ms.filter(|_| task.status.is_in_hand()).map(time),
     })
 }
 
@@ -39,6 +42,7 @@ pub fn worker(worker: &Worker, now_ms: i64) -> Value {
         "queue": worker.queue,
         "session": worker.session,
         "project": worker.project,
+        "machine": worker.machine,
         "registered": time(worker.registered_ms),
         "heartbeat": time(worker.heartbeat_ms),
         "is_alive": worker.is_alive(now_ms),

@@ -1,30 +1,37 @@
-//! The built-in registry: tasks and the workers that do them, in one `SQLite` file of the state
-//! folder. Every change is one transaction, and a file that can't be used, that a newer punchlist
-//! wrote or that is no registry is left alone. Must not read the clock: callers pass the time.
+//! The built-in registry: tasks and the workers that do them. On one machine in one `SQLite` file
+//! of the state folder, in a fleet in `PostgreSQL`; what can be done and what it means is written
+//! once, over the trait [`store::Store`]. Every change is one transaction. Must not read the clock:
+//! the time is the backend's.
 //!
 //! Tasks are ordered by id and never by time, and a time in the future counts as now. So a clock
-//! that jumps takes no task away from anybody and keeps no worker alive for ever; see `worker`.
+//! that jumps takes no task away from anybody and keeps no worker alive for ever; see `lease`.
 
+mod depth;
 mod error;
 pub mod json;
+mod lease;
+mod postgres;
 pub mod project;
+#[cfg_attr(not(feature = "registry"), path = "sqlite/absent.rs")]
+mod sqlite;
+pub mod store;
 mod task;
 mod tasks;
 mod worker;
+mod worker_marks;
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
-
-use crate::private_file::{self, Access};
-
+pub use depth::Depth;
 pub use error::RegistryError;
+use postgres::PostgresStore;
+pub use store::Awaited;
+use store::{Access, NextClaim, NextOutcome, Store, Tx};
 pub use task::{Event, NewTask, Status, Task, TaskFilter, TaskId};
 pub use tasks::ClaimRequest;
 pub use worker::{Activity, NewWorker, Worker};
+use worker_marks::WorkerMarks;
 
 /// The file's name in the state folder.
 pub const FILE: &str = "registry.sqlite";
@@ -35,17 +42,22 @@ pub const DEFAULT_QUEUE: &str = "default";
 /// How long a worker without a heartbeat is shown as alive. It keeps its tasks for much longer.
 pub const ALIVE_MS: i64 = 2 * 60 * 1000;
 
-/// After how many pages of the write-ahead log a stop checkpoints.
-const STOP_CHECKPOINT_PAGES: i64 = 250;
+/// How often a transaction is run again that others were in the way of.
+const CONFLICT_RETRIES: u32 = 5;
 
 /// An open registry.
 #[derive(Debug)]
 pub struct Registry {
-    db: Connection,
-    path: PathBuf,
+    store: Box<dyn Store>,
+    /// The time of the last transaction.
+    now_ms: i64,
+    /// In place of the backend's clock.
+    fixed_ms: Option<i64>,
+    /// Which sessions of this machine are workers of the fleet; a file needs no such marks.
+    marks: Option<WorkerMarks>,
 }
 
-/// How long to wait for a locked file.
+/// How long to wait for a file that is locked or a server that does not answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Patience {
     /// As a command, which a person or agent waits for.
@@ -54,199 +66,128 @@ pub enum Patience {
     Stop,
 }
 
-impl Patience {
-    fn time(self) -> Duration {
-        match self {
-            Self::Command => Duration::from_secs(10),
-            Self::Stop => Duration::from_millis(1_500),
-        }
-    }
-}
-
 impl Registry {
-    /// Its path in a state folder.
+    /// The path of the file in a state folder.
     pub fn file(state: &Path) -> PathBuf {
         state.join(FILE)
     }
 
-    /// Opens it, and creates it if it is missing.
-    pub fn open(state: &Path) -> Result<Self, RegistryError> {
-        let path = Self::file(state);
-        // `SQLite` gives the permissions of this file to those that it puts beside it.
-        private_file::open(&path, Access::Append)
-            .map_err(|error| RegistryError::unreadable(&path, &error))?;
-        Self::open_at(path, Patience::Command)
+    fn of_file(store: Box<dyn Store>) -> Self {
+        Self { store, now_ms: 0, fixed_ms: None, marks: None }
     }
 
-    /// Opens it if it exists.
-    pub fn open_if_there(state: &Path, patience: Patience) -> Result<Option<Self>, RegistryError> {
-        let path = Self::file(state);
-        match private_file::open(&path, Access::Read) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(RegistryError::unreadable(&path, &error)),
-            Ok(_) => Self::open_at(path, patience).map(Some),
+    fn of_fleet(url: &str, state: &Path, patience: Patience) -> Result<Self, RegistryError> {
+        let store = Box::new(PostgresStore::open(url, patience)?);
+        Ok(Self { store, now_ms: 0, fixed_ms: None, marks: Some(WorkerMarks::in_folder(state)) })
+    }
+
+    /// Opens the fleet's, where one is set, else the file of this machine, which is created if it
+    /// is missing.
+    pub fn open(state: &Path, fleet: Option<&str>) -> Result<Self, RegistryError> {
+        match fleet {
+            Some(url) => Self::of_fleet(url, state, Patience::Command),
+            None => Ok(Self::of_file(sqlite::create(Self::file(state))?)),
         }
     }
 
-    fn open_at(path: PathBuf, patience: Patience) -> Result<Self, RegistryError> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let opened = Connection::open_with_flags(&path, flags).and_then(|db| {
-            db.busy_timeout(patience.time())?;
-            if patience == Patience::Stop {
-                // A stop writes only heartbeats, which are not worth waiting for the disk. They stay in the
-                // write-ahead log until the next command, or until the log has grown.
-                db.pragma_update(None, "synchronous", "NORMAL")?;
-                db.pragma_update(None, "wal_autocheckpoint", STOP_CHECKPOINT_PAGES)?;
-                db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-            }
-            Ok(db)
-        });
-        let db = opened.map_err(|error| RegistryError::from(error).at(&path))?;
-        let mut registry = Self { db, path };
-        migrate(&mut registry)?;
-        Ok(registry)
+    /// The same, but a file that is missing is not created.
+    pub fn open_if_there(state: &Path, fleet: Option<&str>) -> Result<Option<Self>, RegistryError> {
+        match fleet {
+            Some(_) => Self::open(state, fleet).map(Some),
+            None => Ok(sqlite::open_if_there(Self::file(state), Patience::Command)?.map(Self::of_file)),
+        }
     }
 
-    /// Runs a write transaction; other writers wait for its end.
+    /// Opens it for a stop of a session, where that session may be a worker. In a fleet the server
+    /// is asked only for a session that registered on this machine, or that has a worker's name:
+    /// others don't wait for it.
+    pub fn open_for_stop(
+        state: &Path,
+        fleet: Option<&str>,
+        session: Option<&str>,
+        name: Option<&str>,
+    ) -> Result<Option<Self>, RegistryError> {
+        let Some(url) = fleet else {
+            return Ok(sqlite::open_if_there(Self::file(state), Patience::Stop)?.map(Self::of_file));
+        };
+        let is_marked = session.is_some_and(|session| WorkerMarks::in_folder(state).contains(session));
+        if !is_marked && name.is_none() {
+            return Ok(None);
+        }
+        Self::of_fleet(url, state, Patience::Stop).map(Some)
+    }
+
+    /// The time of the last transaction by the backend's clock, in milliseconds since 1970.
+    pub fn now_ms(&self) -> i64 {
+        self.now_ms
+    }
+
+    /// Puts a clock of the test's own in the place of the backend's.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn set_clock(&mut self, now_ms: i64) {
+        self.fixed_ms = Some(now_ms);
+    }
+
+    /// Begins to listen for tasks to be claimed: what came before is not told again.
+    pub fn listen(&mut self) -> Result<(), RegistryError> {
+        self.store.listen()
+    }
+
+    /// Waits until a task may be there to be claimed, at the latest for that time.
+    pub fn wait(&mut self, awaited: Awaited<'_>, time: Duration) -> Result<(), RegistryError> {
+        self.store.wait(awaited, time)
+    }
+
+    /// Runs a write transaction, again where others were in its way.
     fn write<T>(
         &mut self,
-        run: impl FnOnce(&Transaction<'_>) -> Result<T, RegistryError>,
+        run: impl FnMut(&mut Tx<'_>) -> Result<T, RegistryError>,
     ) -> Result<T, RegistryError> {
-        let path = &self.path;
-        let write = || {
-            let transaction = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let done = run(&transaction)?;
-            transaction.commit()?;
-            Ok(done)
-        };
-        write().map_err(|error: RegistryError| error.at(path))
+        self.transaction(Access::Write, run)
     }
 
     /// Runs a read transaction, which sees the data of one moment.
     fn read<T>(
         &mut self,
-        run: impl FnOnce(&Transaction<'_>) -> Result<T, RegistryError>,
+        run: impl FnMut(&mut Tx<'_>) -> Result<T, RegistryError>,
     ) -> Result<T, RegistryError> {
-        let path = &self.path;
-        let read = || {
-            let transaction = self.db.transaction_with_behavior(TransactionBehavior::Deferred)?;
-            run(&transaction)
-        };
-        read().map_err(|error: RegistryError| error.at(path))
+        self.transaction(Access::Read, run)
     }
-}
 
-/// Each migrates a file from the version of its index to the next.
-const MIGRATIONS: [&str; 1] = ["
-    CREATE TABLE tasks (
-        id          INTEGER PRIMARY KEY AUTOINCREMENT,
-        title       TEXT    NOT NULL,
-        body        TEXT    NOT NULL DEFAULT '',
-        queue       TEXT    NOT NULL,
-        project     TEXT,
-        priority    INTEGER NOT NULL DEFAULT 0,
-        status      TEXT    NOT NULL CHECK (status IN
-                    ('open', 'assigned', 'accepted', 'in_progress', 'completed', 'failed')),
-        assignee    TEXT    CHECK ((status = 'open') = (assignee IS NULL)),
-        created_ms  INTEGER NOT NULL,
-        claimed_ms  INTEGER,
-        updated_ms  INTEGER NOT NULL,
-        note        TEXT,
-        attempts    INTEGER NOT NULL DEFAULT 0
-    ) STRICT;
-    CREATE INDEX tasks_by_queue ON tasks (status, queue, priority DESC, id);
-    CREATE INDEX tasks_by_assignee ON tasks (assignee, status);
-
-    CREATE TABLE workers (
-        name          TEXT    PRIMARY KEY,
-        kind          TEXT    NOT NULL,
-        queue         TEXT    NOT NULL,
-        session       TEXT    UNIQUE,
-        project       TEXT,
-        registered_ms INTEGER NOT NULL,
-        heartbeat_ms  INTEGER NOT NULL,
-        activity_ms   INTEGER NOT NULL,
-        activity      TEXT    NOT NULL CHECK (activity IN ('registered', 'claimed', 'completed', 'failed'))
-    ) STRICT;
-
-    CREATE TABLE events (
-        id     INTEGER PRIMARY KEY AUTOINCREMENT,
-        task   INTEGER NOT NULL REFERENCES tasks (id),
-        at_ms  INTEGER NOT NULL,
-        worker TEXT,
-        what   TEXT    NOT NULL,
-        note   TEXT
-    ) STRICT;
-    CREATE INDEX events_by_task ON events (task);
-"];
-
-/// The newest version that this program knows.
-#[expect(clippy::cast_possible_wrap, reason = "there are a handful")]
-const VERSION: i64 = MIGRATIONS.len() as i64;
-
-/// Marks the file as ours: "plst".
-const APPLICATION: i64 = 0x706c_7374;
-
-/// Migrates a file; a new one gets its tables.
-fn migrate(registry: &mut Registry) -> Result<(), RegistryError> {
-    let path = registry.path.clone();
-    let number = |registry: &Registry, name: &str| {
-        let read = registry.db.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i64>(0));
-        read.map_err(|error| RegistryError::from(error).at(&path))
-    };
-    let found = number(registry, "user_version")?;
-    if found == VERSION {
-        return Ok(());
+    /// Claims the next task in one statement, again where others were in its way.
+    fn claim_next(&mut self, claim: NextClaim<'_>) -> Result<NextOutcome, RegistryError> {
+        self.retried(|registry| registry.store.claim_next(claim))
     }
-    if found > VERSION {
-        return Err(RegistryError::Newer { file: path.display().to_string(), found, known: VERSION });
+
+    fn transaction<T>(
+        &mut self,
+        access: Access,
+        mut run: impl FnMut(&mut Tx<'_>) -> Result<T, RegistryError>,
+    ) -> Result<T, RegistryError> {
+        self.retried(|registry| {
+            let now_ms = registry.store.begin(access)?;
+            registry.now_ms = registry.fixed_ms.unwrap_or(now_ms);
+            match run(&mut Tx { store: &mut *registry.store, now_ms: registry.now_ms }) {
+                Ok(done) => registry.store.commit().map(|()| done),
+                Err(error) => {
+                    registry.store.roll_back();
+                    Err(error)
+                }
+            }
+        })
     }
-    // In one transaction: another process may be creating the tables right now.
-    let is_foreign = registry.read(|db| {
-        let found: i64 = db.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-        let tables: i64 = db.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-        Ok(found == 0 && tables > 0)
-    })?;
-    if is_foreign {
-        let why = "it has tables of somebody else".to_owned();
-        return Err(RegistryError::Damaged { file: path.display().to_string(), why });
-    }
-    // With a write-ahead log readers don't wait for writers. It can't be set within a transaction, and
-    // where the file system doesn't support it the file still works.
-    let _ = registry.db.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()));
-    registry.write(|db| {
-        // Of two processes that start at once, the second finds it done.
-        let found: i64 = db.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-        for step in MIGRATIONS.iter().skip(usize::try_from(found).unwrap_or_default()) {
-            db.execute_batch(step)?;
+
+    /// Runs something again that others were in the way of.
+    fn retried<T>(
+        &mut self,
+        mut run: impl FnMut(&mut Self) -> Result<T, RegistryError>,
+    ) -> Result<T, RegistryError> {
+        let mut left = CONFLICT_RETRIES;
+        loop {
+            match run(self) {
+                Err(error) if error.is_conflict() && left > 0 => left -= 1,
+                ended => return ended,
+            }
         }
-        db.pragma_update(None, "application_id", APPLICATION)?;
-        db.pragma_update(None, "user_version", VERSION)?;
-        Ok(())
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-
-    #[test]
-    fn a_file_that_somebody_has_locked_is_waited_for_and_then_told_of() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let mut registry = Registry::open(folder.path()).expect("a registry");
-        let other = Registry::open(folder.path()).expect("a second one");
-        other.db.execute_batch("BEGIN IMMEDIATE").expect("locked");
-        registry.db.busy_timeout(Duration::from_millis(20)).expect("set");
-        let new = NewTask { title: "x".into(), ..NewTask::default() };
-        let fault = registry.add(&new, 0).expect_err("a fault").to_string();
-        assert!(
-            fault.ends_with("is in use by another process, and was not free for a while: try again"),
-            "{fault}"
-        );
-        assert!(registry.tasks(&TaskFilter::default()).expect("reading waits for nobody").is_empty());
-        other.db.execute_batch("COMMIT").expect("free");
-        registry.add(&new, 0).expect("added");
     }
 }

@@ -1,19 +1,20 @@
 //! Workers: a session that registered, or a person at a shell. A name belongs to one worker, and a
-//! session is at most one worker. The tasks of workers that went silent return to their queues.
-//! Must not read the clock.
+//! session is at most one worker. Must not read the clock.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use strum::IntoStaticStr;
 
-use super::tasks::add_event;
+use super::lease::{add_event, give_back};
+use super::store::{RegistryRow, Row, Tx, values};
+use super::task::{COLUMNS as TASK_COLUMNS, Task};
 use super::{DEFAULT_QUEUE, Registry, RegistryError, TaskId};
 use crate::text::time_span;
 
 /// What a worker did last. The keep-alive gate counts idle time from there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Activity {
     Registered,
     /// It claimed a task.
@@ -26,12 +27,7 @@ pub enum Activity {
 impl Activity {
     /// As it is written in the database and in JSON.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Registered => "registered",
-            Self::Claimed => "claimed",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-        }
+        self.into()
     }
 
     /// For a sentence that ends in "since it …".
@@ -42,18 +38,6 @@ impl Activity {
             Self::Completed => "completed a task",
             Self::Failed => "gave a task up",
         }
-    }
-}
-
-impl ToSql for Activity {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(self.name().into())
-    }
-}
-
-impl FromSql for Activity {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        Self::from_str(value.as_str()?, false).map_err(|_| FromSqlError::InvalidType)
     }
 }
 
@@ -69,6 +53,8 @@ pub struct Worker {
     pub session: Option<String>,
     /// Where it registered.
     pub project: Option<PathBuf>,
+    /// On which machine of the fleet.
+    pub machine: Option<String>,
     /// When, in milliseconds since 1970.
     pub registered_ms: i64,
     /// When it was last active in any way.
@@ -81,20 +67,22 @@ pub struct Worker {
 
 /// The columns of a worker, in the order in which [`Worker::from_row`] reads them.
 const COLUMNS: &str =
-    "name, kind, queue, session, project, registered_ms, heartbeat_ms, activity_ms, activity";
+    "name, kind, queue, session, project, machine, registered_ms, heartbeat_ms, activity_ms, activity";
 
 impl Worker {
-    fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
+    fn from_row(row: &Row) -> Result<Self, RegistryError> {
+        let activity = row.text(9)?;
         Ok(Self {
-            name: row.get(0)?,
-            kind: row.get(1)?,
-            queue: row.get(2)?,
-            session: row.get(3)?,
-            project: row.get::<_, Option<String>>(4)?.map(PathBuf::from),
-            registered_ms: row.get(5)?,
-            heartbeat_ms: row.get(6)?,
-            activity_ms: row.get(7)?,
-            activity: row.get(8)?,
+            name: row.text(0)?,
+            kind: row.text(1)?,
+            queue: row.text(2)?,
+            session: row.optional_text(3),
+            project: row.optional_text(4).map(PathBuf::from),
+            machine: row.optional_text(5),
+            registered_ms: row.int(6)?,
+            heartbeat_ms: row.int(7)?,
+            activity_ms: row.int(8)?,
+            activity: ValueEnum::from_str(&activity, false).map_err(|_| RegistryError::strange(9))?,
         })
     }
 
@@ -126,6 +114,8 @@ pub struct NewWorker {
     pub session: Option<String>,
     /// Where it registers.
     pub project: Option<PathBuf>,
+    /// On which machine of the fleet.
+    pub machine: Option<String>,
     /// Takes the name even from a session that is alive.
     pub take_over: bool,
 }
@@ -139,137 +129,158 @@ const FRESH_MS: i64 = 15_000;
 
 impl Registry {
     /// Registers a worker, or updates it.
-    pub fn register(&mut self, new: &NewWorker, now_ms: i64) -> Result<Worker, RegistryError> {
+    pub fn register(&mut self, new: &NewWorker) -> Result<Worker, RegistryError> {
         let wanted = new.name.as_deref().map(check_name).transpose()?;
-        self.write(|db| {
-            let mine = new.session.as_deref().map(|session| worker_by(db, "session", session)).transpose()?;
-            let mine = mine.flatten();
-            let known = match (&mine, wanted) {
-                (Some(mine), Some(wanted)) if mine.name != wanted => {
-                    return Err(RegistryError::SessionHasOne { name: mine.name.clone() });
-                }
-                (Some(_), _) | (None, None) => mine,
-                (None, Some(wanted)) => worker_by(db, "name", wanted)?,
-            };
-            if let Some(known) = &known {
-                let is_others = known.session.is_some()
-                    && new.session.is_some()
-                    && known.session != new.session
-                    && known.is_alive(now_ms);
-                if is_others && !new.take_over {
-                    let ago = time_span(known.silent_ms(now_ms));
-                    return Err(RegistryError::NameTaken { name: known.name.clone(), ago });
-                }
-            }
-            let name = match (&known, wanted) {
-                (Some(known), _) => known.name.clone(),
-                (None, Some(wanted)) => wanted.to_owned(),
-                (None, None) => next_name(db)?,
-            };
-            let known = known.as_ref();
-            let kind = new.kind.as_deref().or(known.map(|known| known.kind.as_str())).unwrap_or(DEFAULT_KIND);
-            let queue =
-                new.queue.as_deref().or(known.map(|known| known.queue.as_str())).unwrap_or(DEFAULT_QUEUE);
-            // Registering again from a shell keeps the session.
-            let session = new.session.as_deref().or(known.and_then(|known| known.session.as_deref()));
-            db.execute(
-                "INSERT INTO workers (name, kind, queue, session, project, registered_ms, heartbeat_ms, activity_ms, activity)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?6, ?7)
-                 ON CONFLICT (name) DO UPDATE SET kind = ?2, queue = ?3, session = ?4, project = ?5, registered_ms = ?6,
-                 heartbeat_ms = ?6, activity_ms = ?6, activity = ?7",
-                params![
-                    name,
-                    kind,
-                    queue,
-                    session,
-                    new.project.as_ref().map(|project| project.to_string_lossy()),
-                    now_ms,
-                    Activity::Registered
-                ],
-            )?;
-            find_worker(db, &name)
-        })
+        let worker = self.write(|tx| register(tx, new, wanted))?;
+        if let (Some(marks), Some(session)) = (&self.marks, &worker.session) {
+            marks.add(session);
+        }
+        Ok(worker)
     }
 
     /// Records a heartbeat.
-    pub fn heartbeat(&mut self, name: &str, now_ms: i64) -> Result<Worker, RegistryError> {
-        self.write(|db| {
-            find_worker(db, name)?;
-            record_heartbeat(db, name, now_ms, None)?;
-            find_worker(db, name)
+    pub fn heartbeat(&mut self, name: &str) -> Result<Worker, RegistryError> {
+        self.write(|tx| {
+            lock_worker(tx, name)?;
+            record_heartbeat(tx, name, None)?;
+            find_worker(tx, name)
         })
     }
 
     /// All workers, in the order of registration.
     pub fn workers(&mut self) -> Result<Vec<Worker>, RegistryError> {
-        self.read(|db| {
-            let mut rows = db.prepare(&format!("SELECT {COLUMNS} FROM workers ORDER BY rowid"))?;
-            let workers = rows.query_map([], Worker::from_row)?;
-            Ok(workers.collect::<Result<_, _>>()?)
+        self.read(|tx| {
+            let rows =
+                tx.rows(&format!("SELECT {COLUMNS} FROM workers ORDER BY registered_ms, name"), &[])?;
+            rows.iter().map(Worker::from_row).collect()
         })
     }
 
     pub fn worker(&mut self, name: &str) -> Result<Worker, RegistryError> {
-        self.read(|db| find_worker(db, name))
+        self.read(|tx| find_worker(tx, name))
     }
 
     pub fn worker_of_session(&mut self, session: &str) -> Result<Option<Worker>, RegistryError> {
-        self.read(|db| worker_by(db, "session", session))
+        self.read(|tx| worker_by(tx, "session", session, ""))
     }
 
-    /// Records a heartbeat of a session's worker, and returns it: the one registered in the session, else
-    /// the one that its environment names, if no other session has it. (Clients before 2.1.136 don't
-    /// pass the session to commands; there a worker is bound at the session's first stop.)
+    /// Records a heartbeat of a session's worker, and returns it: the one registered in the
+    /// session, else the one that its environment names, if no other session has it. (Clients
+    /// before 2.1.136 don't pass the session to commands; there a worker is bound at the session's
+    /// first stop.)
     pub fn record_stop(
         &mut self,
         session: &str,
         name: Option<&str>,
-        now_ms: i64,
     ) -> Result<Option<Worker>, RegistryError> {
-        let found = self.read(|db| match worker_by(db, "session", session)? {
+        let found = self.read(|tx| match worker_by(tx, "session", session, "")? {
             Some(worker) => Ok(Some(worker)),
-            None => name.map(|name| worker_by(db, "name", name)).transpose().map(Option::flatten),
+            None => name.map(|name| worker_by(tx, "name", name, "")).transpose().map(Option::flatten),
         })?;
         let Some(worker) = found.filter(|worker| worker.session.as_deref().is_none_or(|own| own == session))
         else {
+            if let Some(marks) = &self.marks {
+                marks.remove(session);
+            }
             return Ok(None);
         };
         let is_bound = worker.session.is_some();
-        let is_fresh = (0..FRESH_MS).contains(&now_ms.saturating_sub(worker.heartbeat_ms));
-        if is_bound && is_fresh && worker.activity_ms <= now_ms {
+        let is_fresh = (0..FRESH_MS).contains(&self.now_ms.saturating_sub(worker.heartbeat_ms));
+        if is_bound && is_fresh && worker.activity_ms <= self.now_ms {
             return Ok(Some(worker));
         }
-        let updated = self.write(|db| {
-            db.execute(
-                "UPDATE workers SET heartbeat_ms = ?2, activity_ms = min(activity_ms, ?2), session = coalesce(session, ?3)
-                 WHERE name = ?1",
-                params![worker.name, now_ms, session],
+        let updated = self.write(|tx| {
+            lock_worker(tx, &worker.name)?;
+            record_heartbeat(tx, &worker.name, None)?;
+            tx.run(
+                "UPDATE workers SET session = coalesce(session, ?2) WHERE name = ?1",
+                values![&worker.name, session],
             )?;
-            find_worker(db, &worker.name)
+            find_worker(tx, &worker.name)
         });
         // A registry that can't be written can still be read.
         Ok(Some(updated.unwrap_or(worker)))
     }
 
     /// Removes a worker, and returns its claimed tasks to their queues.
-    pub fn leave(&mut self, name: &str, now_ms: i64) -> Result<Vec<TaskId>, RegistryError> {
-        self.write(|db| {
-            find_worker(db, name)?;
-            let note = format!("{name} left");
-            let mut rows = db.prepare(
-                "UPDATE tasks SET status = 'open', assignee = NULL, updated_ms = ?2, note = ?3
-                 WHERE assignee = ?1 AND status IN ('accepted', 'in_progress') RETURNING id",
+    pub fn leave(&mut self, name: &str) -> Result<Vec<TaskId>, RegistryError> {
+        let (worker, returned) = self.write(|tx| {
+            let worker = lock_worker(tx, name)?;
+            let rows = tx.rows(
+                &format!(
+                    "SELECT {TASK_COLUMNS} FROM tasks WHERE assignee = ?1 AND status IN ('accepted', 'in_progress')
+                     ORDER BY id{}",
+                    tx.store.row_lock()
+                ),
+                values![name],
             )?;
-            let returned = rows.query_map(params![name, now_ms, note], |row| row.get(0).map(TaskId))?;
-            let mut returned: Vec<TaskId> = returned.collect::<Result<_, _>>()?;
-            returned.sort_unstable();
-            for task in &returned {
-                add_event(db, *task, now_ms, Some(name), "returned", Some(&note))?;
+            let mut returned = Vec::new();
+            for row in &rows {
+                let task = Task::from_row(row)?;
+                give_back(tx, &task, &format!("{name} left"))?;
+                add_event(tx, task.id, Some(name), "returned", Some(&format!("{name} left")))?;
+                returned.push(task.id);
             }
-            db.execute("DELETE FROM workers WHERE name = ?1", [name])?;
-            Ok(returned)
-        })
+            tx.run("DELETE FROM workers WHERE name = ?1", values![name])?;
+            Ok((worker, returned))
+        })?;
+        if let (Some(marks), Some(session)) = (&self.marks, &worker.session) {
+            marks.remove(session);
+        }
+        Ok(returned)
     }
+}
+
+fn register(tx: &mut Tx<'_>, new: &NewWorker, wanted: Option<&str>) -> Result<Worker, RegistryError> {
+    let now_ms = tx.now_ms;
+    tx.store.lock_names()?;
+    let mine = new.session.as_deref().map(|session| worker_by(tx, "session", session, "")).transpose()?;
+    let mine = mine.flatten();
+    let known = match (&mine, wanted) {
+        (Some(mine), Some(wanted)) if mine.name != wanted => {
+            return Err(RegistryError::SessionHasOne { name: mine.name.clone() });
+        }
+        (Some(_), _) | (None, None) => mine,
+        (None, Some(wanted)) => worker_by(tx, "name", wanted, "")?,
+    };
+    if let Some(known) = &known {
+        let is_others = known.session.is_some()
+            && new.session.is_some()
+            && known.session != new.session
+            && known.is_alive(now_ms);
+        if is_others && !new.take_over {
+            let ago = time_span(known.silent_ms(now_ms));
+            return Err(RegistryError::NameTaken { name: known.name.clone(), ago });
+        }
+    }
+    let name = match (&known, wanted) {
+        (Some(known), _) => known.name.clone(),
+        (None, Some(wanted)) => wanted.to_owned(),
+        (None, None) => next_name(tx)?,
+    };
+    let known = known.as_ref();
+    let kind = new.kind.as_deref().or(known.map(|known| known.kind.as_str())).unwrap_or(DEFAULT_KIND);
+    let queue = new.queue.as_deref().or(known.map(|known| known.queue.as_str())).unwrap_or(DEFAULT_QUEUE);
+    // Registering again from a shell keeps the session.
+    let session = new.session.as_deref().or(known.and_then(|known| known.session.as_deref()));
+    tx.run(
+        "INSERT INTO workers (name, kind, queue, session, project, machine, registered_ms, heartbeat_ms, activity_ms,
+         activity) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?7, ?8)
+         ON CONFLICT (name) DO UPDATE SET kind = ?2, queue = ?3, session = ?4, project = ?5, machine = ?6,
+         registered_ms = ?7, heartbeat_ms = ?7, activity_ms = ?7, activity = ?8",
+        values![
+            &name,
+            kind,
+            queue,
+            session,
+            path_text(new.project.as_deref()),
+            new.machine.as_deref(),
+            now_ms,
+            Activity::Registered.name()
+        ],
+    )?;
+    record_heartbeat(tx, &name, None)?;
+    find_worker(tx, &name)
 }
 
 /// Checks that a name can be typed and means nothing to a shell or terminal.
@@ -282,101 +293,64 @@ pub(super) fn check_name(name: &str) -> Result<&str, RegistryError> {
     if is_good { Ok(name) } else { Err(RegistryError::BadName(crate::text::first_part(name, MAX_NAME))) }
 }
 
-pub(super) fn find_worker(db: &Connection, name: &str) -> Result<Worker, RegistryError> {
-    worker_by(db, "name", name)?.ok_or_else(|| RegistryError::NoWorker(name.to_owned()))
+pub(super) fn path_text(path: Option<&Path>) -> Option<String> {
+    path.map(|path| path.to_string_lossy().into_owned())
 }
 
-fn worker_by(db: &Connection, column: &'static str, value: &str) -> Result<Option<Worker>, RegistryError> {
-    let query = format!("SELECT {COLUMNS} FROM workers WHERE {column} = ?1");
-    Ok(db.query_row(&query, [value], Worker::from_row).optional()?)
+fn find_worker(tx: &mut Tx<'_>, name: &str) -> Result<Worker, RegistryError> {
+    worker_by(tx, "name", name, "")?.ok_or_else(|| RegistryError::NoWorker(name.to_owned()))
 }
 
-/// Records a heartbeat, and the worker's activity if it did any work.
+/// Finds a worker that nobody else changes until the end of the transaction. Whoever locks a worker
+/// and tasks locks the worker first, so that no two wait for each other.
+pub(super) fn lock_worker(tx: &mut Tx<'_>, name: &str) -> Result<Worker, RegistryError> {
+    let lock = tx.store.row_lock();
+    worker_by(tx, "name", name, lock)?.ok_or_else(|| RegistryError::NoWorker(name.to_owned()))
+}
+
+fn worker_by(
+    tx: &mut Tx<'_>,
+    column: &'static str,
+    value: &str,
+    lock: &'static str,
+) -> Result<Option<Worker>, RegistryError> {
+    let row = tx.row(&format!("SELECT {COLUMNS} FROM workers WHERE {column} = ?1{lock}"), values![value])?;
+    row.as_ref().map(Worker::from_row).transpose()
+}
+
+/// Records a heartbeat, and the worker's activity if it did any work. What it has in hand stays its
+/// own for another lease.
 pub(super) fn record_heartbeat(
-    db: &Connection,
+    tx: &mut Tx<'_>,
     name: &str,
-    now_ms: i64,
     activity: Option<Activity>,
 ) -> Result<(), RegistryError> {
-    db.execute(
-        "UPDATE workers SET heartbeat_ms = ?2, activity_ms = CASE WHEN ?3 IS NULL THEN min(activity_ms, ?2) ELSE ?2 END,
+    let activity = activity.map(Activity::name);
+    tx.run(
+        "UPDATE workers SET heartbeat_ms = ?2,
+         activity_ms = CASE WHEN ?3 IS NULL AND activity_ms < ?2 THEN activity_ms ELSE ?2 END,
          activity = coalesce(?3, activity) WHERE name = ?1",
-        params![name, now_ms, activity],
+        values![name, tx.now_ms, activity],
     )?;
-    Ok(())
+    tx.run(
+        "UPDATE tasks SET lease_until_ms = ?2 + lease_ms WHERE assignee = ?1 AND status IN ('accepted', 'in_progress')",
+        values![name, tx.now_ms],
+    )
 }
 
 /// The first of `w1`, `w2` … that neither a worker nor an unfinished task has.
-fn next_name(db: &Connection) -> Result<String, RegistryError> {
-    let mut rows = db.prepare(
-        "SELECT EXISTS (SELECT 1 FROM workers WHERE name = ?1)
-         OR EXISTS (SELECT 1 FROM tasks WHERE assignee = ?1 AND status IN ('assigned', 'accepted', 'in_progress'))",
-    )?;
+fn next_name(tx: &mut Tx<'_>) -> Result<String, RegistryError> {
     let mut number = 1_u64;
     loop {
         let name = format!("w{number}");
-        if !rows.query_row([&name], |row| row.get::<_, bool>(0))? {
+        let is_taken = tx.exists("FROM workers WHERE name = ?1", values![&name])?
+            || tx.exists(
+                "FROM tasks WHERE assignee = ?1 AND status IN ('assigned', 'accepted', 'in_progress')",
+                values![&name],
+            )?;
+        if !is_taken {
             return Ok(name);
         }
         number += 1;
-    }
-}
-
-/// Times further in the future were written before the clock was set back: two processes that read
-/// the clock at the same moment are never that far apart.
-const FUTURE_MS: i64 = 60_000;
-
-const IN_FUTURE: &str = "heartbeat_ms > ?1 OR activity_ms > ?1";
-
-/// Claimed tasks whose worker's last sign of life is older than `?1`.
-const SILENT: &str = "FROM tasks LEFT JOIN workers ON workers.name = tasks.assignee
-    WHERE tasks.status IN ('accepted', 'in_progress')
-    AND coalesce(workers.heartbeat_ms, tasks.claimed_ms, tasks.updated_ms) <= ?1";
-
-fn is_due(db: &Connection, now_ms: i64, lease_ms: i64) -> Result<bool, RegistryError> {
-    let future = format!("SELECT EXISTS (SELECT 1 FROM workers WHERE {IN_FUTURE})");
-    let silent = format!("SELECT EXISTS (SELECT 1 {SILENT})");
-    let has_future: bool = db.query_row(&future, [now_ms.saturating_add(FUTURE_MS)], |row| row.get(0))?;
-    Ok(has_future || db.query_row(&silent, [now_ms.saturating_sub(lease_ms)], |row| row.get(0))?)
-}
-
-/// Expires leases within a transaction.
-pub(super) fn expire(db: &Connection, now_ms: i64, lease_ms: i64) -> Result<(), RegistryError> {
-    if !is_due(db, now_ms, lease_ms)? {
-        return Ok(());
-    }
-    // Their leases start now: how long they were silent is unknown, and a worker that is gone must not
-    // keep its tasks until the clock has caught up.
-    db.execute(
-        &format!(
-            "UPDATE workers SET heartbeat_ms = min(heartbeat_ms, ?2), activity_ms = min(activity_ms, ?2) WHERE {IN_FUTURE}"
-        ),
-        params![now_ms.saturating_add(FUTURE_MS), now_ms],
-    )?;
-    let query = format!(
-        "SELECT tasks.id, tasks.assignee, coalesce(workers.heartbeat_ms, tasks.claimed_ms, tasks.updated_ms) {SILENT}"
-    );
-    let mut rows = db.prepare(&query)?;
-    let silent = rows.query_map([now_ms.saturating_sub(lease_ms)], |row| {
-        Ok((TaskId(row.get(0)?), row.get::<_, String>(1)?, row.get::<_, i64>(2)?))
-    })?;
-    for (task, worker, heard_ms) in silent.collect::<Result<Vec<_>, _>>()? {
-        let note = format!("{worker} was silent for {}", time_span(now_ms.saturating_sub(heard_ms)));
-        db.execute(
-            "UPDATE tasks SET status = 'open', assignee = NULL, updated_ms = ?2, note = ?3 WHERE id = ?1",
-            params![task.0, now_ms, note],
-        )?;
-        add_event(db, task, now_ms, Some(&worker), "returned", Some(&note))?;
-    }
-    Ok(())
-}
-
-impl Registry {
-    /// Expires leases; writes nothing where none is due.
-    pub fn expire(&mut self, now_ms: i64, lease_ms: i64) -> Result<(), RegistryError> {
-        if self.read(|db| is_due(db, now_ms, lease_ms))? {
-            self.write(|db| expire(db, now_ms, lease_ms))?;
-        }
-        Ok(())
     }
 }

@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Style};
 
 use crate::log::stats::{
-    Count, Latency, Named, Outcomes, Percentiles, Precision, ReaderStats, Repeat, Share, Spent, Stats,
+    Count, GateStats, Latency, Named, Outcomes, Percentiles, Precision, ReaderStats, Repeat, Share, Spent,
+    Stats,
 };
 use crate::paths::base_name;
 use crate::render::paragraphs::{LABEL, Paragraphs, TITLE, UNVERIFIED};
@@ -16,7 +17,7 @@ use crate::render::wording::{dollars, milliseconds, number, number_of, percent, 
 const BAR: Style = AnsiColor::Cyan.on_default();
 const PLAIN: Style = Style::new();
 
-/// How wide a bar is at most, and at least.
+/// The greatest and the smallest width of a bar.
 const WIDEST_BAR: usize = 40;
 const LEAST_BAR: usize = 4;
 /// From this many days on, months are shown.
@@ -25,20 +26,23 @@ const MANY_DAYS: usize = 31;
 const MOST_PROJECTS: usize = 12;
 const MOST_REPEATS: usize = 5;
 
-/// How figures are set.
+/// How figures are laid out.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting {
-    /// How wide they may be.
+    /// The available width.
     pub width: usize,
-    /// Whether bars are made of block characters; of `#` otherwise.
+    /// Whether bars use block characters rather than `#`.
     pub blocks: bool,
 }
 
-/// Sets all figures.
+/// Renders all figures.
 pub fn charts(stats: &Stats, setting: Setting) -> String {
     let mut charts = Charts { page: Paragraphs::new(setting.width), setting };
     charts.summary(stats);
     charts.counts("Why", &stats.causes, stats.decisions);
+    charts.gates(&stats.gates);
+    charts.counts("Checks", &stats.checks, stats.checks.iter().map(|count| count.count).sum());
+    charts.counts("Worth knowing", &stats.advisories, stats.advisories.iter().map(|count| count.count).sum());
     charts.outcomes(&stats.outcomes);
     charts.precision(&stats.precision);
     charts.readers(stats);
@@ -57,7 +61,7 @@ struct Charts {
 struct Row {
     name: String,
     cells: Vec<String>,
-    /// Of the longest bar.
+    /// The share of the longest bar.
     share: f64,
 }
 
@@ -71,7 +75,7 @@ impl Charts {
         self.page.wrapped(&format!("{indent}{words}"), style, indent);
     }
 
-    /// Names, figures and bars below each other. Where there is no room for bars there are none.
+    /// Adds names, figures and bars in columns. Leaves out the bars if there is no room.
     fn chart(&mut self, rows: &[Row]) {
         let Some(first) = rows.first() else { return };
         let columns =
@@ -127,14 +131,30 @@ impl Charts {
         };
         let dry = some(stats.would_block, "more would have been, but for a dry run or a count that failed");
         let unchecked = some(stats.could_not_check, "could not be checked");
+        let audit = stats.block_rate.map_or_else(String::new, |rate| {
+            format!(" The audit held {} of the {} that it judged.", percent(rate), number(stats.audited))
+        });
         let stops = format!(
-            "{} held: {} of all, {} of the {} that were audited.{dry}{unchecked}",
+            "{} held: {} of all.{audit}{dry}{unchecked}",
             number_of(stats.blocks, "stop was", "stops were"),
             percent(ratio(stats.blocks, stats.decisions)),
-            percent(ratio(stats.blocks, stats.audited)),
-            number(stats.audited),
         );
         self.indented(&stops, PLAIN, "");
+    }
+
+    /// Adds how often each gate checked a stop, and how often it blocked.
+    fn gates(&mut self, gates: &[GateStats]) {
+        if gates.is_empty() {
+            return;
+        }
+        self.title("Gates");
+        let most = gates.iter().map(|gate| gate.looked).max().unwrap_or(1);
+        let row = |gate: &GateStats| Row {
+            name: clean(&gate.name),
+            cells: vec![format!("{} looked", number(gate.looked)), format!("{} held", number(gate.held))],
+            share: ratio(gate.looked, most),
+        };
+        self.chart(&gates.iter().map(row).collect::<Vec<_>>());
     }
 
     fn counts(&mut self, title: &str, counts: &[Count], all: usize) {
@@ -154,7 +174,7 @@ impl Charts {
     fn outcomes(&mut self, outcomes: &Outcomes) {
         if outcomes.findings > 0 {
             let title = format!(
-                "What became of {} that held a stop",
+                "Outcomes of {} that blocked a stop",
                 number_of(outcomes.findings, "finding", "findings")
             );
             let counts = [
@@ -197,7 +217,7 @@ impl Charts {
         self.chart(&rows);
         let known = precision.overall.right + precision.overall.wrong;
         if known < 30 {
-            self.indented("So few are known that the interval says more than the share.", PLAIN, "  ");
+            self.indented("There are so few that the interval says more than the share.", PLAIN, "  ");
         }
     }
 
@@ -225,13 +245,13 @@ impl Charts {
             self.title(&format!("The {which} reader was asked {times} and answered"));
         }
         let share = percent(ratio(failed, reader.asked));
-        let title = format!("The {which} reader was asked {times}; {share} of it with no answer that counts");
+        let title = format!("The {which} reader was asked {times}; {share} of it without a valid answer");
         self.counts(&title, &reader.failures, reader.asked);
     }
 
     fn latency(&mut self, latency: &Latency) {
         let times = [
-            ("ours, stepping aside", latency.ours_aside),
+            ("ours, skipped stops", latency.ours_aside),
             ("ours, auditing", latency.ours_audited),
             ("the readers", latency.auditor),
         ];
@@ -242,7 +262,7 @@ impl Charts {
         };
         let rows: Vec<Row> = times.into_iter().filter_map(row).collect();
         if !rows.is_empty() {
-            self.title("How long it took: half of the stops at the most, 90 %, 99 %");
+            self.title("How long it took: median, 90 %, 99 %");
             self.chart(&rows);
         }
     }
@@ -253,7 +273,7 @@ impl Charts {
         }
         let all = sum("", &stats.days);
         self.title(&format!(
-            "{} for {}: {} tokens read, {} written",
+            "{} for {} and all other questions: {} tokens read, {} written",
             dollars(all.cost_usd),
             number_of(all.audits, "audit", "audits"),
             short(all.tokens_in),
@@ -281,7 +301,7 @@ impl Charts {
         if repeats.is_empty() {
             return;
         }
-        self.title("Disputed again and again");
+        self.title("Disputed repeatedly");
         for repeat in repeats.iter().take(MOST_REPEATS) {
             self.repeat(repeat);
         }
@@ -312,7 +332,7 @@ impl Charts {
         }
         let effect = if is_table {
             format!(
-                "No finding of category {category} on these paths holds a stop then; all stay in the log."
+                "No finding of category {category} on these paths then blocks a stop; all stay in the log."
             )
         } else if repeat.line.starts_with("block_on") {
             let right = match repeat.right_in_category {
@@ -320,10 +340,10 @@ impl Charts {
                 count => number_of(count, "of them has been right so far", "of them have been right so far"),
             };
             format!(
-                "No finding of category {category} holds a stop there then ({right}); all stay in the log."
+                "No finding of category {category} then blocks a stop there ({right}); all stay in the log."
             )
         } else {
-            "Such a claim is only told then, and holds no stop.".to_owned()
+            "Such a claim is then only reported, and blocks no stop.".to_owned()
         };
         self.indented(&effect, LABEL, "    ");
     }
@@ -378,8 +398,8 @@ fn ratio(part: usize, whole: usize) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// Returns a name for each path, in their order: that of its folder; where several have the same,
-/// with the part of the path in which they differ; where that is not enough, the whole path.
+/// Returns a name for each path, in order: the name of its folder; if several have the same one,
+/// with the part of the path in which they differ; if that is not enough, the whole path.
 pub fn project_names(paths: &[&str]) -> Vec<String> {
     let mut alike: HashMap<&str, Vec<&str>> = HashMap::new();
     for path in paths {
@@ -399,7 +419,7 @@ fn project_name(path: &str, alike: &[&str]) -> String {
     differs.map_or_else(|| path.to_owned(), |at| format!("{own} ({})", mine[at]))
 }
 
-/// The parts of a path, the last one first.
+/// Returns the components of a path, the last one first.
 fn parts(path: &str) -> Vec<&str> {
     path.rsplit('/').filter(|part| !part.is_empty()).collect()
 }

@@ -1,4 +1,4 @@
-//! Decisions for a spreadsheet, a row each, as RFC 4180 has it. Pure. What came from a workspace
+//! Decisions for a spreadsheet, one row each, according to RFC 4180. Pure. Text from a workspace
 //! must not be taken for a formula.
 
 use crate::finding::{Category, Status};
@@ -12,7 +12,7 @@ const COLUMNS: [&str; 25] = [
     "total_ms", "auditor_ms", "tokens_in", "tokens_out", "cost_usd", "second_reader", "second_reader_ms",
 ];
 
-/// The names of the columns, and a row for each decision.
+/// Returns the names of the columns, and a row for each decision.
 pub fn csv(all: &[Annotated]) -> Result<Vec<u8>, csv::Error> {
     let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
     writer.write_record(COLUMNS)?;
@@ -65,7 +65,7 @@ fn row(annotated: &Annotated) -> [String; COLUMNS.len()] {
     ]
 }
 
-/// Puts a quote before what a spreadsheet would run as a formula.
+/// Puts a quote before text that a spreadsheet would run as a formula.
 fn without_formula(cell: String) -> String {
     if cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) { format!("'{cell}") } else { cell }
 }

@@ -1,5 +1,5 @@
-//! One decision for a terminal: what was asked, planned and said, what was found and what became of
-//! it, what it cost. Pure. Never leaves out what decided it.
+//! One decision for a terminal: what was asked, planned and said, what was found and how it turned
+//! out, what it cost. Pure. Never leaves out what decided it.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 
 use crate::decision::Action;
 use crate::evidence::Entered;
-use crate::finding::{ClaimedIn, Finding, Status};
+use crate::finding::{ClaimedIn, Finding, Status, WORTH_KNOWING};
 use crate::log::annotated::FindingNotes;
 use crate::log::record::{self, FileRecord, ReaderRecord};
 use crate::log::{Annotated, LabelNote, Record, Snapshot};
@@ -26,18 +26,18 @@ const MESSAGE_SHOWN: usize = 2_000;
 const ASKS_SHOWN: usize = 12;
 const FILES_SHOWN: usize = 60;
 
-/// How a decision is set.
+/// How a decision is laid out.
 #[derive(Debug, Clone)]
 pub struct Setting {
-    /// How wide it may be.
+    /// The available width.
     pub width: usize,
     /// The person's time zone.
     pub zone: TimeZone,
-    /// Only this finding, by its place.
+    /// Only the finding at this index.
     pub finding: Option<usize>,
 }
 
-/// Sets a decision.
+/// Renders a decision.
 pub fn text(annotated: &Annotated, snapshot: Option<&Snapshot>, setting: &Setting) -> String {
     let mut page = Paragraphs::new(setting.width);
     page.head(annotated, setting);
@@ -80,10 +80,12 @@ impl Paragraphs {
         self.labelled_at(2, "project", record.project.as_deref().unwrap_or_default());
         let agent = record.agent.as_ref().map_or_else(String::new, |agent| format!(", subagent {agent}"));
         self.labelled_at(2, "session", &format!("{}{agent}", record.session.as_deref().unwrap_or("unnamed")));
-        self.labelled_at(2, "because", record.detail.as_deref().unwrap_or_default());
-        self.labelled_at(2, "dry run", if record.dry_run { "yes: nobody was held" } else { "" });
+        // Advisories are listed below.
+        let detail = record.detail.as_deref().filter(|detail| !detail.starts_with(WORTH_KNOWING));
+        self.labelled_at(2, "because", detail.unwrap_or_default());
+        self.labelled_at(2, "dry run", if record.dry_run { "yes: nothing was blocked" } else { "" });
         self.labelled_at(2, "config", record.config_error.as_deref().unwrap_or_default());
-        self.labelled_at(2, "label", &annotated.label.as_ref().map(label_words).unwrap_or_default());
+        self.labelled_at(2, "label", &annotated.label.as_ref().map(describe_label).unwrap_or_default());
         let client = record.client_version.as_ref().map(|version| format!("client {version}"));
         let ours = (!record.version.is_empty()).then(|| format!("punchlist {}", record.version));
         let versions: Vec<_> = client.into_iter().chain(ours).collect();
@@ -101,10 +103,15 @@ impl Paragraphs {
                 "pass" => CLEAN,
                 _ => UNVERIFIED,
             };
-            let words =
-                format!("  {}: {} ({}, {:.0} ms)", gate.gate, gate.outcome, gate.cause.name(), gate.took_ms);
+            let cost = gate.usage.and_then(|usage| dollars(usage.cost_usd));
+            let cost = cost.map_or_else(String::new, |cost| format!(", a reader for {cost}"));
+            let (name, took) = (&gate.gate, gate.took_ms);
+            let words = format!("  {name}: {} ({}, {took:.0} ms{cost})", gate.outcome, gate.cause.name());
             self.wrapped(&words, style, "    ");
-            // As the agent got it, line by line.
+            for check in &gate.checks {
+                self.wrapped(&format!("    {}: {}", check.name, check.outcome), LABEL, "      ");
+            }
+            // Exactly as the agent got it, line by line.
             for line in gate.detail.iter().flat_map(|detail| detail.lines()) {
                 self.wrapped(&format!("    {line}"), Style::new(), "      ");
             }
@@ -218,9 +225,12 @@ impl Paragraphs {
             self.labelled("became", &format!("{}{why} ({at}{by})", outcome.outcome.name()));
             let sentence = outcome.sentence.as_deref().map(|words| format!("\"{words}\""));
             self.labelled("agent", &sentence.unwrap_or_default());
-            self.labelled("again", asked_again(outcome.was_wrong));
+            let cost = outcome.usage.and_then(|usage| dollars(usage.cost_usd));
+            let cost = cost.map_or_else(String::new, |cost| format!(" (asked for {cost})"));
+            let said = asked_again(outcome.was_wrong);
+            self.labelled("again", &if said.is_empty() { String::new() } else { format!("{said}{cost}") });
         }
-        self.labelled("label", &notes.label.as_ref().map(label_words).unwrap_or_default());
+        self.labelled("label", &notes.label.as_ref().map(describe_label).unwrap_or_default());
     }
 
     fn files(&mut self, record: &Record) {
@@ -229,7 +239,7 @@ impl Paragraphs {
         }
         self.heading(&format!("Files ({})", record.files.len()));
         for file in record.files.iter().take(FILES_SHOWN) {
-            self.wrapped(&format!("  {}: {}", file.path, entered_words(file)), Style::new(), "    ");
+            self.wrapped(&format!("  {}: {}", file.path, describe_entry(file)), Style::new(), "    ");
         }
         if record.files.len() > FILES_SHOWN {
             let more = record.files.len() - FILES_SHOWN;
@@ -253,7 +263,7 @@ impl Paragraphs {
         for (title, reader) in readers {
             let Some(reader) = reader else { continue };
             self.heading(title);
-            self.wrapped(&format!("  {}", reader_words(reader)), Style::new(), "  ");
+            self.wrapped(&format!("  {}", describe_reader(reader)), Style::new(), "  ");
             self.labelled_at(2, "why", reader.detail.as_deref().unwrap_or_default());
             self.labelled_at(2, "client", reader.client.as_deref().unwrap_or_default());
         }
@@ -269,7 +279,7 @@ impl Paragraphs {
             let mut read = vec![counted(transcript.rows, "row", "rows")];
             read.extend((transcript.bytes > 0).then(|| format!("{} bytes", grouped(transcript.bytes))));
             read.extend((subagents > 0).then(|| counted(subagents, "subagent", "subagents")));
-            read.extend((lost > 0).then(|| format!("{} passed over", counted(lost, "row", "rows"))));
+            read.extend((lost > 0).then(|| format!("{} skipped", counted(lost, "row", "rows"))));
             self.labelled_at(2, "read", &read.join(", "));
             self.labelled_at(2, "path", transcript.path.as_deref().unwrap_or_default());
             self.labelled_at(2, "problem", transcript.problem.as_deref().unwrap_or_default());
@@ -301,7 +311,7 @@ impl Paragraphs {
     }
 }
 
-/// A time of the log in a time zone.
+/// Returns a time of the log in a time zone.
 fn when(time: &str, zone: &TimeZone) -> String {
     let Ok(at) = time.parse::<Timestamp>() else { return time.to_owned() };
     at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S %Z").to_string()
@@ -313,30 +323,30 @@ fn how_in_play(source: PlanSource) -> &'static str {
         PlanSource::ApprovedFile => "approved in the session, by its file",
         PlanSource::TouchedFile => "the session changed it",
         PlanSource::NamedFile => "the person named it, or the session read it for them",
-        PlanSource::GivenFile => "put up for this audit",
+        PlanSource::GivenFile => "given for this audit",
     }
 }
 
-fn label_words(label: &LabelNote) -> String {
+fn describe_label(label: &LabelNote) -> String {
     let of = if label.finding.is_none() { ", said of the decision as a whole" } else { "" };
     let note = label.note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
     format!("{}{of}{note}", label.label.name())
 }
 
-fn entered_words(file: &FileRecord) -> String {
+fn describe_entry(file: &FileRecord) -> String {
     let bytes = || format!("{} bytes", grouped(file.bytes as u64));
     let mut words = vec![match &file.entered {
         Entered::Whole => format!("whole, {}", bytes()),
         Entered::Diff => format!("as a diff, {}", bytes()),
         Entered::Cut(missing) => format!("cut, {} of it and {} missing", bytes(), grouped(*missing as u64)),
-        Entered::LeftOut(why) => format!("left out: {}", why.words()),
+        Entered::LeftOut(why) => format!("left out: {}", why.reason()),
     }];
     words.extend((!file.touched.is_empty()).then(|| format!("touched with {}", file.touched.join(", "))));
     words.extend((file.masked > 0).then(|| format!("{} masked", counted(file.masked, "secret", "secrets"))));
     words.join("; ")
 }
 
-/// Where a finding quotes its claim from.
+/// Returns where a finding quotes its claim from.
 fn said_in(finding: &Finding) -> &'static str {
     match finding.claimed_in {
         _ if finding.claim.is_empty() => "",
@@ -348,16 +358,16 @@ fn said_in(finding: &Finding) -> &'static str {
     }
 }
 
-/// What a reader that was asked again at the next stop says; nothing where none was.
+/// Returns what a reader said when it was asked again at the next stop; empty if none was.
 fn asked_again(was_wrong: Option<bool>) -> &'static str {
     match was_wrong {
         Some(true) => "a reader that was asked again says that the finding was never right",
-        Some(false) => "a reader that was asked again does not say that the finding was wrong",
+        Some(false) => "a reader that was asked again says that the finding was right",
         None => "",
     }
 }
 
-fn reader_words(reader: &ReaderRecord) -> String {
+fn describe_reader(reader: &ReaderRecord) -> String {
     let (usage, read) = (&reader.usage, reader.usage.total_input());
     let mut words = vec![
         format!("{} {}", reader.backend, reader.model).trim().to_owned(),
@@ -370,17 +380,20 @@ fn reader_words(reader: &ReaderRecord) -> String {
         };
         words.push(format!("{} tokens in{cached}, {} out", grouped(read), grouped(usage.output)));
     }
-    words.extend(usage.cost_usd.map(|cost| format!("${cost:.4}")));
+    words.extend(dollars(usage.cost_usd));
     words.join(", ")
 }
 
-/// What was sent, and what both readers cost together.
+fn dollars(cost: Option<f64>) -> Option<String> {
+    cost.map(|cost| format!("${cost:.4}"))
+}
+
+/// Returns what was sent, and what both readers cost together.
 fn both_readers(record: &Record) -> Option<String> {
     let mut words = Vec::new();
     if let (Some(first), Some(second)) = (&record.auditor, &record.second_reader) {
         words.push(format!("both together {}", milliseconds(first.duration_ms + second.duration_ms)));
-        let cost = record::total_cost([first, second].into_iter());
-        words.extend(cost.map(|cost| format!("${cost:.4}")));
+        words.extend(dollars(record::total_cost([&first.usage, &second.usage].into_iter())));
     }
     if record.prompt_bytes > 0 {
         words.push(format!("prompt of {} bytes", grouped(record.prompt_bytes as u64)));
@@ -434,7 +447,7 @@ mod tests {
 
     #[test]
     fn a_stop_that_was_none_of_our_business_is_told_in_few_lines() {
-        let quiet = r#"{"schema":1,"id":"q","time":"2026-10-01T21:04:05Z","session":null,"project":"/home/me/shop","event":"Stop","decision":"allow","cause":"loop-guard","detail":"the session was held already and goes on because of it","phases_ms":{"total":0.5}}"#;
+        let quiet = r#"{"schema":1,"id":"q","time":"2026-10-01T21:04:05Z","session":null,"project":"/home/me/shop","event":"Stop","decision":"allow","cause":"loop-guard","detail":"the session was blocked already and continues because of it","phases_ms":{"total":0.5}}"#;
         let setting = Setting { width: 100, zone: TimeZone::UTC, finding: None };
         insta::assert_snapshot!(plain(&text(&annotated(quiet)[0], None, &setting)));
     }

@@ -10,12 +10,12 @@ use crate::text::{counted, harmless};
 /// The width of marks and names.
 const LEFT: usize = 11;
 
-/// Sets all checks. Paths below `home` are written with a `~`.
+/// Renders all checks. Paths below `home` are written with a `~`.
 pub fn text(diagnosis: &Diagnosis, width: usize, home: Option<&Path>) -> String {
     let mut text = format!("{TITLE}punchlist {}{TITLE:#}\n\n", diagnosis.version);
     let mut last = "";
     for check in &diagnosis.checks {
-        // A name is written once, before the first of its checks.
+        // A name appears once, before the first of its checks.
         let name = if check.name == last { "" } else { check.name };
         last = check.name;
         line(&mut text, check, name, width, home);
@@ -65,11 +65,11 @@ mod tests {
         Diagnosis {
             version: "0.0.0",
             ..Diagnosis::new(vec![
-                Check::fine("client", "claude 2.1.325, /home/me/.local/bin/claude, can be sealed whole"),
+                Check::fine("client", "claude 2.1.325, /home/me/.local/bin/claude, can be sealed completely"),
                 Check::fault(
                     "login",
                     "the client is not logged in where hooks run",
-                    "log in with `claude`, or set ANTHROPIC_API_KEY; until then only what the disk proves is held",
+                    "log in with `claude`, or set ANTHROPIC_API_KEY; until then only what the disk proves blocks",
                 ),
                 Check::note(
                     "reader",

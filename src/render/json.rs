@@ -1,4 +1,4 @@
-//! Decisions for other programs: each line of the log with the notes on it joined in. Pure.
+//! Decisions for other programs: each line of the log joined with its notes. Pure.
 //! `docs/log-json.md` documents it.
 
 use crate::log::{Annotated, Note};
@@ -8,7 +8,7 @@ pub fn lines(all: &[Annotated]) -> String {
     all.iter().map(line).collect()
 }
 
-/// Returns one decision, with its line end.
+/// Returns one decision, with a newline.
 pub fn line(annotated: &Annotated) -> String {
     let line = &annotated.line;
     let open = line.strip_suffix('}').unwrap_or(line);

@@ -1,5 +1,5 @@
-//! Decisions in a list, one line each. Where not all fits, columns are shortened, joined or left
-//! out. Pure.
+//! Decisions in a list, one line each. If not everything fits, columns are shortened, joined or
+//! left out. Pure.
 
 use anstyle::{AnsiColor, Style};
 use jiff::tz::TimeZone;
@@ -29,13 +29,15 @@ enum Field {
     When,
     ShortWhen,
     Project,
+    Session,
+    ShortSession,
     Decision,
     ShortDecision,
     Cause,
     Findings,
-    /// The findings where they are the cause, else the cause.
+    /// The findings if they are the cause, else the cause.
     Reason,
-    /// The same, and what became of the findings.
+    /// The same, and the outcomes of the findings.
     Detail,
     Outcomes,
     Time,
@@ -43,19 +45,21 @@ enum Field {
 }
 
 use Field::{
-    Cause, Cost, Decision, Detail, Findings, Id, Outcomes, Project, Reason, ShortDecision, ShortId,
-    ShortWhen, Time, When,
+    Cause, Cost, Decision, Detail, Findings, Id, Outcomes, Project, Reason, Session, ShortDecision, ShortId,
+    ShortSession, ShortWhen, Time, When,
 };
 
-const FIELDS: [(Field, Column); 14] = [
+const FIELDS: [(Field, Column); 16] = [
     (Id, Column::fixed("id")),
     (ShortId, Column::fixed("id")),
     (When, Column::fixed("when")),
     (ShortWhen, Column::fixed("when")),
     (Project, Column::fixed("project")),
+    (Session, Column::fixed("session")),
+    (ShortSession, Column::fixed("sess")),
     (Decision, Column::fixed("decision")),
-    // A title must not be wider than what is under it.
-    (ShortDecision, Column::fixed("gate")),
+    // A title must not be wider than its column.
+    (ShortDecision, Column::fixed("stop")),
     (Cause, Column::fixed("cause")),
     (Findings, Column::fixed("findings")),
     (Reason, Column::fixed("cause")),
@@ -65,45 +69,54 @@ const FIELDS: [(Field, Column); 14] = [
     (Cost, Column::fixed("cost").right()),
 ];
 
-/// The letters of an id that are enough to tell it from the others of a log.
+/// How many letters of an id are enough to tell it from the others of a log.
 const ID_LETTERS: usize = 6;
 
-/// Which fields a line has, and how wide some of them may be at most.
+/// The fields of a line, and the maximum width of some of them.
 type Layout = (&'static [Field], &'static [(Field, usize)]);
 
 /// The layouts, in the order in which they are tried: one cell that is rarely wide must not cost
 /// all others a column.
 const LAYOUTS: [Layout; 9] = [
     (
-        &[Id, When, Project, Decision, Cause, Findings, Outcomes, Time, Cost],
+        &[Id, When, Project, Session, Decision, Cause, Findings, Outcomes, Time, Cost],
         &[(Project, 24), (Findings, 14), (Outcomes, 24)],
     ),
     (
-        &[Id, ShortWhen, Project, Decision, Cause, Findings, Outcomes, Time, Cost],
+        &[Id, ShortWhen, Project, Session, Decision, Cause, Findings, Outcomes, Time, Cost],
         &[(Project, 16), (Findings, 12), (Outcomes, 18)],
     ),
-    (&[Id, ShortWhen, Project, ShortDecision, Detail, Time, Cost], &[(Project, 20), (Detail, 28)]),
-    (&[ShortId, ShortWhen, Project, ShortDecision, Detail, Time, Cost], &[(Project, 13), (Detail, 20)]),
-    (&[ShortId, ShortWhen, Project, ShortDecision, Detail, Time], &[(Project, 12), (Detail, 19)]),
-    (&[ShortId, ShortWhen, Project, ShortDecision, Detail], &[(Project, 10), (Detail, 16)]),
+    (
+        &[Id, ShortWhen, Project, ShortSession, ShortDecision, Detail, Time, Cost],
+        &[(Project, 20), (Detail, 28)],
+    ),
+    (
+        &[ShortId, ShortWhen, Project, ShortSession, ShortDecision, Detail, Time, Cost],
+        &[(Project, 13), (Detail, 20)],
+    ),
+    (
+        &[ShortId, ShortWhen, Project, ShortSession, ShortDecision, Detail, Time],
+        &[(Project, 12), (Detail, 19)],
+    ),
+    (&[ShortId, ShortWhen, Project, ShortSession, ShortDecision, Detail], &[(Project, 10), (Detail, 16)]),
     (&[ShortId, ShortWhen, ShortDecision, Reason], &[(Reason, 16)]),
     (&[ShortId, ShortWhen, ShortDecision], &[]),
     (&[ShortWhen, ShortDecision], &[]),
 ];
 
-/// How a list is set.
+/// How a list is laid out.
 #[derive(Debug, Clone)]
 pub struct Setting {
     /// The person's time zone.
     pub zone: TimeZone,
-    /// How wide it may be; without it, nothing is left out or cut.
+    /// The available width; without it, nothing is left out or cut.
     pub width: Option<usize>,
     /// Whether the columns have titles.
     pub head: bool,
     pub indent: usize,
 }
 
-/// Sets a list.
+/// Renders a list.
 pub fn listing(all: &[Annotated], setting: &Setting) -> String {
     let layouts = if setting.width.is_some() { &LAYOUTS[..] } else { &LAYOUTS[..1] };
     let cells = |annotated: &Annotated| {
@@ -131,7 +144,15 @@ fn cell(field: Field, annotated: &Annotated, zone: &TimeZone) -> Cell {
         ShortId => Cell::styled(id.chars().take(ID_LETTERS).collect::<String>(), ASIDE),
         When => when("%Y-%m-%d %H:%M").into(),
         ShortWhen => when("%m-%d %H:%M").into(),
-        Project => annotated.decision.project.as_deref().map_or("-", base_name).into(),
+        Project => {
+            let project = annotated.decision.project.as_deref().map_or("-", base_name);
+            match &annotated.decision.machine {
+                Some(machine) => format!("{project}@{machine}").into(),
+                None => project.into(),
+            }
+        }
+        Session => session(annotated, 8).into(),
+        ShortSession => session(annotated, 4).into(),
         ShortDecision if annotated.kind() == DecisionKind::WouldBlock => Cell::styled("would", WOULD_BLOCK),
         Decision | ShortDecision => Cell::styled(annotated.kind().name(), decision_style(annotated)),
         Cause => Cell::styled(cause(annotated), cause_style(annotated)),
@@ -148,6 +169,13 @@ fn cell(field: Field, annotated: &Annotated, zone: &TimeZone) -> Cell {
     }
 }
 
+/// Returns the first letters of a session's id, after an arrow if one of its subagents stopped.
+fn session(annotated: &Annotated, letters: usize) -> String {
+    let record = &annotated.decision;
+    let id: String = record.session.as_deref().unwrap_or("-").chars().take(letters).collect();
+    if record.agent.is_some() { format!("↳{id}") } else { id }
+}
+
 fn cause(annotated: &Annotated) -> &str {
     if annotated.cause.is_empty() { "-" } else { &annotated.cause }
 }
@@ -155,20 +183,27 @@ fn cause(annotated: &Annotated) -> &str {
 fn reason(annotated: &Annotated) -> String {
     match annotated.cause.as_str() {
         "findings" | "only-unverified" => findings(annotated),
-        _ => cause(annotated).to_owned(),
+        _ => format!("{} {}", cause(annotated), advisories(annotated)).trim().to_owned(),
     }
 }
 
-/// `2A 1ask 3?`: the confirmed findings by category, then those that could not be verified.
+/// Returns, for example, `2A 1ask 3? 1!`: the confirmed findings by category, then those that could
+/// not be verified, then the advisories.
 fn findings(annotated: &Annotated) -> String {
     let confirmed = Category::ALL
         .map(|category| (annotated.count(Status::Confirmed, Some(category)), category.name().to_owned()));
     let unverified = (annotated.count(Status::CannotVerify, None), "?".to_owned());
-    counts(confirmed.into_iter().chain([unverified]))
+    format!("{} {}", counts(confirmed.into_iter().chain([unverified])), advisories(annotated))
+        .trim()
+        .to_owned()
 }
 
-/// `2 fixed 1 disputed`: what became of the findings, then what a person says, in words of so many
-/// letters.
+fn advisories(annotated: &Annotated) -> String {
+    counts([(annotated.decision.advisories.len(), "!".to_owned())].into_iter())
+}
+
+/// Returns, for example, `2 fixed 1 disputed`: the outcomes of the findings, then a person's
+/// labels, in words of this many letters.
 fn outcomes(annotated: &Annotated, letters: usize) -> String {
     let count = |outcome: OutcomeFilter| match outcome {
         // A label on the whole decision is added without a number.
@@ -208,8 +243,8 @@ mod tests {
     use crate::testing::annotated;
 
     const LINES: &str = r#"
-{"id":"k3f92m7q1x","time":"2026-10-01T21:04:05.000Z","project":"/home/me/shop","decision":"allow","cause":"nothing-to-audit","phases_ms":{"total":1.84}}
-{"id":"p0w4n8c2ze","time":"2026-10-01T21:30:00.000Z","project":"/home/me/shop","decision":"block","cause":"findings","findings":[{"category":"A","status":"confirmed"},{"category":"A","status":"confirmed"},{"category":"ask","status":"confirmed"},{"category":"B","status":"cannot-verify"},{"category":"C","status":"refuted"}],"auditor":{"usage":{"cost_usd":0.01234}},"phases_ms":{"total":12345.6}}
+{"id":"k3f92m7q1x","time":"2026-10-01T21:04:05.000Z","session":"3f6c1a2b-9","project":"/home/me/shop","decision":"allow","cause":"nothing-to-audit","phases_ms":{"total":1.84}}
+{"id":"p0w4n8c2ze","time":"2026-10-01T21:30:00.000Z","session":"3f6c1a2b-9","agent":"a1","advisories":[{"kind":"force-push","text":"t","evidence":"e"}],"project":"/home/me/shop","decision":"block","cause":"findings","findings":[{"category":"A","status":"confirmed"},{"category":"A","status":"confirmed"},{"category":"ask","status":"confirmed"},{"category":"B","status":"cannot-verify"},{"category":"C","status":"refuted"}],"auditor":{"usage":{"cost_usd":0.01234}},"phases_ms":{"total":12345.6}}
 {"id":"z9y8x7w6v5","time":"2026-10-02T08:00:00.000Z","project":"/home/me/日本語\u001b[31m","decision":"allow","would_block":true,"cause":"findings","findings":[{"category":"C","status":"confirmed"}],"auditor":{"usage":{"cost_usd":1.5}},"phases_ms":{"total":123456}}
 {"id":"m1n2b3v4c5","time":"2026-10-02T09:00:00.000Z","project":"/home/me/a-project-with-a-name-that-never-seems-to-end","decision":"allow","cause":"auditor-unavailable","auditor":{"usage":{"cost_usd":null}},"phases_ms":{"total":845.2}}
 {"id":"older00000","time":"2026-10-02T09:30:00Z"}

@@ -1,5 +1,5 @@
-//! The report of an audit as Markdown, for a comment on a pull request. Pure. The words of a
-//! workspace must not become markup, links or mentions of people.
+//! The report of an audit as Markdown, for a comment on a pull request. Pure. Text from a workspace
+//! must not become markup, links or mentions of people.
 
 use std::fmt::Write as _;
 
@@ -7,10 +7,12 @@ use crate::finding::{Finding, Status};
 use crate::past_sessions::find::short_id;
 use crate::render::paragraphs::squeezed;
 use crate::render::report::Report;
-use crate::render::wording::{by_whom, check_words, cost_words, decision_words, reader_words, second_words};
+use crate::render::wording::{
+    by_whom, check_label, describe_cost, describe_decision, describe_reader_failure, describe_second,
+};
 use crate::text::{counted, harmless};
 
-/// Sets the whole report.
+/// Renders the whole report.
 pub fn markdown(report: &Report) -> String {
     let confirmed = report.count(Status::Confirmed);
     let mut text = match confirmed {
@@ -24,8 +26,12 @@ pub fn markdown(report: &Report) -> String {
             format!("plan {name} ({})", counted(plan.steps, "step", "steps"))
         }
     };
-    let _ =
-        writeln!(text, "Session {}, {plan}. {}", code(&short_id(&report.session.id)), decision_words(report));
+    let _ = writeln!(
+        text,
+        "Session {}, {plan}. {}",
+        code(&short_id(&report.session.id)),
+        describe_decision(report)
+    );
     for caution in &report.cautions {
         let _ = writeln!(text, "\n**Caution:** {}", escaped(caution));
     }
@@ -54,7 +60,7 @@ pub fn markdown(report: &Report) -> String {
         })
         .collect();
     folded(&mut text, "Worth knowing", &known);
-    for words in reader_words(report).into_iter().chain(cost_words(report)) {
+    for words in describe_reader_failure(report).into_iter().chain(describe_cost(report)) {
         let _ = writeln!(text, "\n{}", escaped(&words));
     }
     harmless(&text)
@@ -86,21 +92,21 @@ fn item(finding: &Finding, report: &Report) -> String {
         text,
         "  Said by {}. The checks: {}. The second reader: {}.",
         by_whom(finding.source),
-        sentence(check_words(finding)),
-        sentence(&second_words(finding, report.second_reader.is_some()))
+        sentence(check_label(finding)),
+        sentence(&describe_second(finding, report.second_reader.is_some()))
     );
     text
 }
 
-/// Words before a full stop.
+/// Returns a text that ends with a full stop.
 fn sentence(words: &str) -> String {
     escaped(words.trim_end_matches('.'))
 }
 
-/// Words as a code span, whatever they hold.
+/// Returns any text as a code span.
 fn code(words: &str) -> String {
     let words = squeezed(words);
-    // Two ticks with nothing between them would open a span that ends somewhere else.
+    // Two backticks with nothing in between would open a span that ends somewhere else.
     if words.is_empty() {
         return "-".to_owned();
     }
@@ -110,11 +116,11 @@ fn code(words: &str) -> String {
     format!("{fence}{room}{words}{room}{fence}")
 }
 
-/// Words as plain text: code spans stay, all other markup is escaped.
+/// Returns a text as plain text: code spans stay, all other markup is escaped.
 fn escaped(words: &str) -> String {
     let words = squeezed(words);
     let parts: Vec<&str> = words.split('`').collect();
-    // With an odd number of ticks it is not clear what is code, so nothing is.
+    // With an odd number of backticks it is not clear what is code, so nothing is.
     if parts.len().is_multiple_of(2) {
         return plain(&words.replace('`', "'"));
     }
@@ -128,8 +134,12 @@ fn escaped(words: &str) -> String {
 
 fn plain(words: &str) -> String {
     let mut text = String::with_capacity(words.len());
-    for c in words.chars() {
+    for (at, c) in words.char_indices() {
+        let is_after_www = || words.as_bytes()[at.saturating_sub(3)..at].eq_ignore_ascii_case(b"www");
         match c {
+            // What looks like an address becomes a link by itself.
+            ':' if words[at..].starts_with("://") => text.push_str("&#58;"),
+            '.' if is_after_www() => text.push_str("&#46;"),
             '<' => text.push_str("&lt;"),
             '>' => text.push_str("&gt;"),
             '&' => text.push_str("&amp;"),
@@ -150,6 +160,10 @@ mod tests {
         assert_eq!(escaped("Create `beta.txt`, *now*"), "Create `beta.txt`, \\*now\\*");
         assert_eq!(escaped("<img src=x> @all [x](y)"), "&lt;img src=x&gt; &#64;all \\[x\\](y)");
         assert_eq!(escaped("an odd ` tick <b>"), "an odd ' tick &lt;b&gt;");
+        assert_eq!(
+            escaped("see https://x.example/a, WWW.x.example: `https://b`"),
+            "see https&#58;//x.example/a, WWW&#46;x.example: `https://b`"
+        );
         assert_eq!(code("a `b` c"), "``a `b` c``");
         assert_eq!(code("`b`"), "`` `b` ``");
         assert_eq!(code(""), "-");

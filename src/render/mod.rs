@@ -1,6 +1,6 @@
-//! What people and other programs get to see. Forms: `table`, `charts`, `paragraphs`, `json`,
-//! `csv`, `markdown`, `sarif`, `page` (HTML); the other files are one view each. Pure: values in,
-//! text out; no clock, no disk.
+//! Output for people and other programs. Formats: `table`, `charts`, `paragraphs`, `json`, `csv`,
+//! `markdown`, `sarif`, `page` (HTML); the other files are one view each. Pure: values in, text
+//! out; no clock, no disk.
 
 pub mod charts;
 pub mod csv;

@@ -1,13 +1,13 @@
-//! Wrapped paragraphs and labelled lines for a terminal. The text has colours, which whoever prints
-//! it strips where they do not belong. Pure. What came from a workspace must not steer a terminal:
-//! control characters are shown as a mark.
+//! Wrapped paragraphs and labelled lines for a terminal. The text has colours, which the printing
+//! code strips if they do not belong there. Pure. Text from a workspace must not control the
+//! terminal: control characters are shown as a mark.
 
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 
 use crate::finding::Finding;
-use crate::render::wording::{by_whom, check_words, quoted, second_words};
+use crate::render::wording::{by_whom, check_label, describe_second, quoted};
 use crate::text::harmless;
 
 pub(super) const TITLE: Style = Style::new().bold();
@@ -16,7 +16,7 @@ pub(super) const UNVERIFIED: Style = AnsiColor::Yellow.on_default().bold();
 pub(super) const CLEAN: Style = AnsiColor::Green.on_default().bold();
 pub(super) const LABEL: Style = Style::new().dimmed();
 
-/// How wide labels are.
+/// The width of labels.
 const LABELS: usize = 9;
 
 /// The text so far.
@@ -34,7 +34,7 @@ impl Paragraphs {
         self.text.push('\n');
     }
 
-    /// A paragraph in one style, with an indent from the second line on.
+    /// Adds a paragraph in one style, indented from the second line on.
     pub(super) fn wrapped(&mut self, words: &str, style: Style, indent: &str) {
         let options = options(self.width.max(20)).subsequent_indent(indent);
         for line in textwrap::wrap(&harmless(words), options) {
@@ -42,7 +42,7 @@ impl Paragraphs {
         }
     }
 
-    /// A text line by line, each wrapped, with an indent.
+    /// Adds a text line by line, each wrapped, with an indent.
     pub(super) fn lines(&mut self, text: &str, indent: &str) {
         for line in text.lines() {
             if line.trim().is_empty() {
@@ -53,12 +53,12 @@ impl Paragraphs {
         }
     }
 
-    /// A label and its words, further lines under the first; nothing where there are no words.
+    /// Adds a label and its text, with further lines indented; nothing if the text is empty.
     pub(super) fn labelled(&mut self, label: &str, words: &str) {
         self.labelled_at(5, label, words);
     }
 
-    /// What is known of a finding, and who says so. `said_in` and `step` are in words.
+    /// Adds what is known about a finding, and who says so. `said_in` and `step` are phrases.
     pub(super) fn judged(&mut self, finding: &Finding, said_in: &str, step: &str, second_was_asked: bool) {
         self.labelled("words", &quoted(&finding.claim));
         self.labelled("said in", said_in);
@@ -68,11 +68,11 @@ impl Paragraphs {
         self.labelled("proof", &quoted(&finding.proof));
         self.labelled("settle", &finding.settle);
         self.labelled("found by", by_whom(finding.source));
-        self.labelled("checks", check_words(finding));
-        self.labelled("second", &second_words(finding, second_was_asked));
+        self.labelled("checks", check_label(finding));
+        self.labelled("second", &describe_second(finding, second_was_asked));
     }
 
-    /// A label and its words with another indent.
+    /// Adds a label and its text with another indent.
     pub(super) fn labelled_at(&mut self, left: usize, label: &str, words: &str) {
         let words = squeezed(words);
         if words.is_empty() {
@@ -88,12 +88,12 @@ impl Paragraphs {
     }
 }
 
-/// Words on one line, with one space between them.
+/// Returns a text on one line, with single spaces.
 pub(super) fn squeezed(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Lines are never broken within a word, not even at a hyphen: a path must stay one piece to be
+/// Lines are never broken within a word, not even at a hyphen: a path must stay in one piece to be
 /// copied.
 pub(super) fn options<'a>(width: usize) -> textwrap::Options<'a> {
     textwrap::Options::new(width).break_words(false).word_splitter(textwrap::WordSplitter::NoHyphenation)

@@ -6,7 +6,7 @@ use std::path::Path;
 use anstyle::{AnsiColor, Style};
 
 use crate::paths::base_name;
-use crate::registry::{DEFAULT_QUEUE, Event, Status, Task, Worker};
+use crate::registry::{DEFAULT_QUEUE, Event, Status, Task, TaskId, Worker};
 use crate::render::paragraphs::{LABEL, Paragraphs, TITLE};
 use crate::render::table::{Cell, Column, Table};
 use crate::text::{counted, time_span};
@@ -18,23 +18,23 @@ const GIVEN: Style = AnsiColor::Yellow.on_default();
 const DONE: Style = AnsiColor::Green.on_default();
 const FAILED: Style = AnsiColor::Red.on_default();
 
-/// The colour of a status.
+/// Returns the colour of a status.
 pub fn style(status: Status) -> Style {
     match status {
         Status::Open => PLAIN,
         Status::Assigned => GIVEN,
         Status::Accepted | Status::InProgress => AT_WORK,
         Status::Completed => DONE,
-        Status::Failed => FAILED,
+        Status::Failed | Status::Dead => FAILED,
     }
 }
 
-/// How long ago.
+/// Returns how long ago something was.
 fn since(then_ms: i64, now_ms: i64) -> String {
     time_span(now_ms.saturating_sub(then_ms))
 }
 
-/// Tasks, one a line. Queues are named where not all tasks are in the default one.
+/// Renders tasks, one per line. Names their queues if some are not in the default one.
 pub fn tasks(all: &[Task], projects: bool, now_ms: i64, width: Option<usize>) -> String {
     let columns = [
         Column::fixed("id"),
@@ -53,7 +53,11 @@ pub fn tasks(all: &[Task], projects: bool, now_ms: i64, width: Option<usize>) ->
             let project = task.project.as_deref().map_or("any", |path| base_name_of(path));
             vec![
                 task.id.to_string().into(),
-                Cell::styled(task.status.name(), style(task.status)),
+                if task.waits > 0 && !task.status.is_over() {
+                    Cell::styled("waits", ASIDE)
+                } else {
+                    Cell::styled(task.status.name(), style(task.status))
+                },
                 task.assignee.as_deref().unwrap_or_default().into(),
                 Cell::styled(since(task.updated_ms, now_ms), ASIDE),
                 if task.priority == 0 { Cell::default() } else { task.priority.to_string().into() },
@@ -70,7 +74,7 @@ fn base_name_of(path: &Path) -> &str {
     path.to_str().map_or("?", base_name)
 }
 
-pub fn task(task: &Task, events: &[Event], now_ms: i64, width: usize) -> String {
+pub fn task(task: &Task, after: &[TaskId], events: &[Event], now_ms: i64, width: usize) -> String {
     let mut page = Paragraphs::new(width);
     let status = style(task.status);
     page.wrapped(&format!("{}  {}", task.id, task.title), TITLE, "    ");
@@ -94,7 +98,13 @@ pub fn task(task: &Task, events: &[Event], now_ms: i64, width: usize) -> String 
     page.labelled_at(0, "project", &project);
     page.labelled_at(0, "priority", &task.priority.to_string());
     let attempts = usize::try_from(task.attempts).unwrap_or_default();
-    page.labelled_at(0, "taken", &counted(attempts, "time", "times"));
+    let most = task.retries.map(|retries| format!(", of at most {}", retries + 1)).unwrap_or_default();
+    page.labelled_at(0, "taken", &format!("{}{most}", counted(attempts, "time", "times")));
+    if !after.is_empty() {
+        let ids: Vec<_> = after.iter().map(ToString::to_string).collect();
+        let left = if task.waits > 0 { format!(", {} not completed", task.waits) } else { String::new() };
+        page.labelled_at(0, "after", &format!("{}{left}", ids.join(", ")));
+    }
     if !events.is_empty() {
         page.gap();
     }
@@ -107,7 +117,7 @@ pub fn task(task: &Task, events: &[Event], now_ms: i64, width: usize) -> String 
     page.text
 }
 
-/// Workers, one a line.
+/// Renders workers, one per line.
 pub fn workers(
     all: &[Worker],
     in_hand: impl Fn(&str) -> usize,
@@ -148,7 +158,7 @@ pub fn workers(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::{Activity, TaskId};
+    use crate::registry::Activity;
 
     const NOW: i64 = 1_800_000_000_000;
     const MINUTE: i64 = 60_000;
@@ -169,6 +179,10 @@ mod tests {
             updated_ms: NOW - id * 7 * MINUTE,
             note: (status == Status::Failed).then(|| "no oil in the house".to_owned()),
             attempts: i64::from(has_worker),
+            lease_ms: None,
+            lease_until_ms: None,
+            waits: 0,
+            retries: None,
         }
     }
 
@@ -203,7 +217,13 @@ mod tests {
             event("claimed", 12, Some("w2"), None),
             event("failed", 6, Some("w2"), Some("no oil in the house")),
         ];
-        insta::assert_snapshot!(plain(&task(&a_task(6, Status::Failed, "Mend the gate"), &events, NOW, 60)));
+        insta::assert_snapshot!(plain(&task(
+            &a_task(6, Status::Failed, "Mend the gate"),
+            &[],
+            &events,
+            NOW,
+            60
+        )));
     }
 
     #[test]
@@ -214,6 +234,7 @@ mod tests {
             queue: DEFAULT_QUEUE.into(),
             session: None,
             project: Some("/home/me/shop".into()),
+            machine: None,
             registered_ms: NOW - 90 * MINUTE,
             heartbeat_ms: NOW - silent * MINUTE,
             activity_ms: NOW - idle * MINUTE,

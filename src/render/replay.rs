@@ -1,4 +1,4 @@
-//! How a past audit differs from today's rules, for a terminal. Pure.
+//! The differences between a past audit and today's rules, for a terminal. Pure.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use crate::render::paragraphs::{CLEAN, CONFIRMED, Paragraphs, TITLE, UNVERIFIED}
 use crate::render::wording::quoted;
 use crate::text::counted;
 
-/// Sets the whole comparison.
+/// Renders the whole comparison.
 pub fn text(diff: &ReplayDiff, width: usize) -> String {
     let mut page = Paragraphs::new(width);
     let version = if diff.version_then == diff.version_now || diff.version_then.is_empty() {
@@ -69,7 +69,7 @@ impl Paragraphs {
             Difference::NowRefuted | Difference::NowIgnored | Difference::Gone => CLEAN,
         };
         let number = one.number.map_or_else(|| "+".to_owned(), |number| number.to_string());
-        let what = one.difference.words();
+        let what = one.difference.label();
         let path = finding.path.as_deref().unwrap_or_default();
         let (words, path) =
             if finding.claim.is_empty() { (path.to_owned(), "") } else { (quoted(&finding.claim), path) };
@@ -132,7 +132,7 @@ mod tests {
         let replayed = ReplayDiff {
             version_now: "0.2.0".into(),
             then: Action::Block,
-            cautions: vec!["changed since: beta.txt; a difference may rest on the disk".into()],
+            cautions: vec!["changed since: beta.txt; a difference may come from the disk".into()],
             changed: vec!["beta.txt".into()],
             findings: compare(&then, &now),
             ..nothing()

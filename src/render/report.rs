@@ -1,4 +1,4 @@
-//! What an audit of a past session came to: [`Report`], which as it stands is also the JSON. Pure.
+//! The result of auditing a past session: [`Report`], which serialized is also the JSON. Pure.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ use crate::text::normalise::normalised;
 /// meaning.
 pub const SCHEMA: u32 = 1;
 
-/// What an audit came to.
+/// The result of an audit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
     pub schema: u32,
@@ -34,7 +34,7 @@ pub struct Report {
     pub decision: Action,
     pub cause: Cause,
     pub cautions: Vec<String>,
-    /// For locations; no part of the format.
+    /// For locations; not part of the format.
     #[serde(skip)]
     pub workspace: PathBuf,
 }
@@ -67,7 +67,7 @@ pub struct StepReport {
     pub ticked_now: bool,
 }
 
-/// A finding by the names of this format.
+/// A finding, with the field names of this format.
 #[derive(Serialize)]
 #[serde(remote = "Finding")]
 struct FindingJson {
@@ -126,7 +126,7 @@ impl From<&ReaderRecord> for ReaderReport {
 }
 
 impl Report {
-    /// Puts a report together. `id` and `transcript` are those by which the session was found.
+    /// Builds a report. `id` and `transcript` are those by which the session was found.
     pub fn new(id: &str, transcript: &Path, workspace: &Path, audited: &Audited) -> Self {
         let evidence = &audited.brief.evidence;
         let (session, plan) = (&evidence.session, evidence.plan.as_ref());
@@ -143,7 +143,7 @@ impl Report {
             plan: plan.map(|plan| PlanReport {
                 source: plan.source,
                 path: plan.path.as_deref().map(|path| relative(path, workspace)),
-                steps: plan.promised().len(),
+                steps: plan.promised().count(),
             }),
             steps: plan.map(steps_of).unwrap_or_default(),
             findings: audited.findings.iter().map(|finding| finding_of(finding, plan)).collect(),
@@ -171,18 +171,18 @@ impl Report {
         self.findings.iter().filter(move |finding| finding.status == status)
     }
 
-    /// How many findings have a status.
+    /// Returns how many findings have a status.
     pub fn count(&self, status: Status) -> usize {
         self.with(status).count()
     }
 
-    /// Whether the first reader was asked and gave no answer.
+    /// Returns whether the first reader was asked and gave no answer.
     pub fn reader_failed(&self) -> bool {
         !["answered", "not-asked"].contains(&self.auditor.outcome.as_str())
     }
 
-    /// Takes back what rests on a disk that has moved on since: it may have been so then, and can't
-    /// be told now.
+    /// Withdraws what depends on a disk that has changed since: it may have been true then, and
+    /// can't be checked now.
     pub fn doubt_the_disk(&mut self, why: &str, config: &AuditConfig) {
         let rests_on_disk = |finding: &Finding| match finding.kind {
             Kind::Missing | Kind::WrongContent => true,
@@ -204,29 +204,28 @@ impl Report {
 }
 
 fn steps_of(plan: &Plan) -> Vec<StepReport> {
-    let steps = plan.promised().into_iter().map(|step| StepReport {
+    let steps = plan.promised().map(|step| StepReport {
         number: step.number,
         line: step.line,
         text: step.text.clone(),
         mark: step.mark,
         paths: step.paths.clone(),
-        ticked_now: plan.ticked_now(&step),
+        ticked_now: plan.ticked_now(step),
     });
     steps.collect()
 }
 
-/// A finding with its step. One that quotes a step whole is about that step.
+/// Returns a finding with its step. A finding that quotes a whole step is about that step.
 fn finding_of(finding: &Finding, plan: Option<&Plan>) -> Finding {
     let quoted = || {
         let words = normalised(&finding.claim);
-        let step =
-            plan?.promised().into_iter().find(|step| !words.is_empty() && normalised(&step.text) == words)?;
+        let step = plan?.promised().find(|step| !words.is_empty() && normalised(&step.text) == words)?;
         Some(step.number)
     };
     Finding { step: finding.step.or_else(quoted), ..finding.clone() }
 }
 
-/// A path as the workspace has it; one that is outside stays as it is.
+/// Returns a path relative to the workspace; one outside stays as it is.
 fn relative(path: &str, workspace: &Path) -> String {
     let real = std::fs::canonicalize(workspace).unwrap_or_else(|_| workspace.to_path_buf());
     let path = Path::new(path);
@@ -254,7 +253,7 @@ fn entered_name(entered: &Entered) -> &'static str {
     }
 }
 
-/// One report with everything in it, and what each form makes of it.
+/// One report with everything in it, in each format.
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -289,7 +288,7 @@ mod tests {
         }
     }
 
-    /// A report with everything in it.
+    /// Returns a report with everything in it.
     fn report() -> Report {
         let step = |number, text: &str, mark| StepReport {
             number,
@@ -363,7 +362,7 @@ mod tests {
         }
     }
 
-    /// A report with nothing in it.
+    /// Returns a report with nothing in it.
     fn clean(cause: Cause) -> Report {
         Report {
             findings: Vec::new(),
@@ -408,7 +407,7 @@ mod tests {
         assert!(text.contains("second   gave no answer\n"), "{text}");
         assert!(
             text.contains(
-                "The second reader gave no answer (unavailable); what needs its word is not verified."
+                "The second reader gave no answer (unavailable); what needs its verdict is not verified."
             ),
             "{text}"
         );
@@ -424,7 +423,7 @@ mod tests {
         assert_eq!(
             plain(&text(&clean, 120)),
             "Session 3f2a91c0, 2026-01-01 10:07, no plan in play\n\n0 confirmed, 0 not verified, 0 refuted, 0 things \
-             worth knowing. The hook would have let this stop go (clean).\n"
+             worth knowing. The hook would have let this stop through (clean).\n"
         );
     }
 
@@ -434,7 +433,7 @@ mod tests {
     }
 
     /// What the schema of SARIF 2.1.0 requires of the objects that are used here, and which keys it
-    /// knows in them.
+    /// allows in them.
     #[test]
     fn a_sarif_log_has_what_the_schema_requires() {
         let log = sarif(&report());

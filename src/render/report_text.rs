@@ -11,10 +11,10 @@ use crate::plan::Mark;
 use crate::render::paragraphs::{CLEAN, CONFIRMED, LABEL, Paragraphs, TITLE, UNVERIFIED};
 use crate::render::report::Report;
 use crate::render::table::{Cell, Column, Table, cut};
-use crate::render::wording::{cost_words, decision_words, reader_words};
+use crate::render::wording::{describe_cost, describe_decision, describe_reader_failure};
 use crate::text::counted;
 
-/// Sets the whole report.
+/// Renders the whole report.
 pub fn text(report: &Report, width: usize) -> String {
     let mut page = Paragraphs::new(width);
     page.title(report);
@@ -26,7 +26,7 @@ pub fn text(report: &Report, width: usize) -> String {
     page.findings("Refuted", LABEL, Status::Refuted, report);
     page.findings("Ignored by the config", LABEL, Status::Ignored, report);
     page.advisories(report);
-    for words in reader_words(report).into_iter().chain(cost_words(report)) {
+    for words in describe_reader_failure(report).into_iter().chain(describe_cost(report)) {
         page.gap();
         page.wrapped(&words, LABEL, "");
     }
@@ -64,7 +64,7 @@ impl Paragraphs {
                 " ".repeat(3usize.saturating_sub(name.len()).max(1)),
                 finding.category.title()
             );
-            self.judged(finding, "", &step_words(finding, report), report.second_reader.is_some());
+            self.judged(finding, "", &step_label(finding, report), report.second_reader.is_some());
         }
     }
 
@@ -86,15 +86,15 @@ impl Paragraphs {
             report.count(Status::CannotVerify),
             report.count(Status::Refuted),
             counted(report.advisories.len(), "thing worth knowing", "things worth knowing"),
-            decision_words(report)
+            describe_decision(report)
         );
         self.gap();
         self.wrapped(&counts, if confirmed == 0 { CLEAN } else { CONFIRMED }, "");
     }
 }
 
-/// The step that it is about, and its line; nothing where it is about none.
-fn step_words(finding: &Finding, report: &Report) -> String {
+/// Returns the step that it is about, and its line; empty if it is about none.
+fn step_label(finding: &Finding, report: &Report) -> String {
     let step = report.steps.iter().find(|step| Some(step.number) == finding.step);
     let path = report.plan.as_ref().and_then(|plan| plan.path.as_deref());
     match (step, path) {
@@ -104,7 +104,7 @@ fn step_words(finding: &Finding, report: &Report) -> String {
     }
 }
 
-/// A time of the client, to the minute.
+/// Returns a time of the client, to the minute.
 fn minute(time: &str) -> String {
     time.get(..16).unwrap_or(time).replace('T', " ")
 }
@@ -112,10 +112,11 @@ fn minute(time: &str) -> String {
 const COLUMNS: [&str; 9] =
     ["session", "when", "plan", "steps", "confirmed", "not verified", "worth knowing", "cause", "project"];
 
-/// The widest that a plan's name may be.
+/// The greatest width of a plan's name.
 const PLAN: usize = 28;
 
-/// Sets the reports of many sessions, oldest first, and a line under them. With `projects`, the project is named, too.
+/// Renders the reports of many sessions, oldest first, and a line under them. With `projects`, the
+/// project is named, too.
 pub fn sessions(reports: &[Report], projects: bool) -> String {
     let rows = reports.iter().map(|report| row(report, projects)).collect();
     let mut text = Table::new(&COLUMNS.map(Column::fixed), rows, 0, true).dropping(None, 0);

@@ -1,4 +1,5 @@
-//! The report of an audit as SARIF 2.1.0, for code scanning. Pure. A refuted finding is no result.
+//! The report of an audit as SARIF 2.1.0, for code scanning. Pure. A refuted finding is not a
+//! result.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -8,9 +9,9 @@ use serde_json::{Value, json};
 use crate::finding::{AdvisoryKind, Category, Finding, Source, Status};
 use crate::ids::ContentId;
 use crate::render::report::Report;
-use crate::render::wording::{check_words, reader_words, second_words};
+use crate::render::wording::{check_label, describe_reader_failure, describe_second};
 
-/// The name under which viewers know the root of the sources.
+/// The id that viewers use for the root of the sources.
 const ROOT: &str = "%SRCROOT%";
 
 /// The whole log.
@@ -38,7 +39,7 @@ pub fn sarif(report: &Report) -> Value {
             "invocations": [{
                 "executionSuccessful": !failed,
                 "toolExecutionNotifications": report.cautions.iter().cloned()
-                    .chain(reader_words(report))
+                    .chain(describe_reader_failure(report))
                     .map(|text| json!({ "level": "note", "message": { "text": text } }))
                     .collect::<Vec<_>>(),
             }],
@@ -87,7 +88,7 @@ fn finding_result(finding: &Finding, report: &Report) -> Value {
     let _ = write!(text, " To settle it: {}", finding.settle);
     let in_plan = plan_location(finding, report);
     let at_path = finding.path.as_deref().map(|path| location(path, None));
-    // A file that is missing has no line; the step that promises it has one.
+    // A missing file has no line; the step that promises it has one.
     let (main, related) = match (in_plan, at_path) {
         (Some(plan), path) => (Some(plan), path),
         (None, path) => (path, None),
@@ -98,8 +99,8 @@ fn finding_result(finding: &Finding, report: &Report) -> Value {
         "kind": finding.kind,
         "claimedIn": finding.claimed_in,
         "proof": finding.proof,
-        "checks": check_words(finding),
-        "secondReader": second_words(finding, report.second_reader.is_some()),
+        "checks": check_label(finding),
+        "secondReader": describe_second(finding, report.second_reader.is_some()),
     }});
     if let Some(main) = main {
         more["locations"] = json!([main]);
@@ -111,7 +112,7 @@ fn finding_result(finding: &Finding, report: &Report) -> Value {
     result(finding.category.name(), level, &text, &[&finding.claim, path], &more)
 }
 
-/// A result. Its fingerprint is a hash of what makes it the same finding in the next run.
+/// Returns a result. Its fingerprint is a hash of what makes it the same finding in the next run.
 fn result(rule: &str, level: &str, text: &str, same: &[&str], more: &Value) -> Value {
     let mut name = ContentId::default();
     std::iter::once(&rule).chain(same).for_each(|part| name.add(part));
@@ -129,7 +130,7 @@ fn result(rule: &str, level: &str, text: &str, same: &[&str], more: &Value) -> V
     result
 }
 
-/// The plan's line of the finding's step.
+/// Returns the plan's line with the finding's step.
 fn plan_location(finding: &Finding, report: &Report) -> Option<Value> {
     let step = report.steps.iter().find(|step| Some(step.number) == finding.step)?;
     Some(location(report.plan.as_ref()?.path.as_deref()?, Some(step.line)))
@@ -158,7 +159,7 @@ fn file_uri(path: &str) -> String {
     format!("file://{root}{}", encoded(&path))
 }
 
-/// A path as a part of a URI.
+/// Returns a path encoded for a URI.
 fn encoded(path: &str) -> String {
     let encoded = |byte: u8| {
         let is_plain = byte.is_ascii_alphanumeric() || b"-._~/:@!$&'()*+,;=".contains(&byte);

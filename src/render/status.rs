@@ -22,11 +22,11 @@ const WARN: Style = AnsiColor::Yellow.on_default().bold();
 /// How many letters of a session's id are shown.
 const ID: usize = 8;
 
-/// A session that stopped lately.
+/// A session that stopped recently.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionLine {
     pub id: String,
-    /// When its state was written last, in milliseconds since 1970.
+    /// When its state was last written, in milliseconds since 1970.
     pub at_ms: i64,
     pub state: SessionState,
 }
@@ -36,7 +36,7 @@ pub struct SessionLine {
 pub struct Screen<'a> {
     /// The gates that are set.
     pub gates: &'a [Configured],
-    /// Why none of them blocks, where that is so.
+    /// Why none of them blocks, if so.
     pub off: Option<String>,
     /// How often a session may be blocked.
     pub max_blocks: u32,
@@ -48,13 +48,13 @@ pub struct Screen<'a> {
     pub registry_fault: Option<String>,
     /// The newest decisions, oldest first.
     pub decisions: &'a [Annotated],
-    /// How the decisions are set.
+    /// How the decisions are laid out.
     pub setting: &'a Setting,
-    /// What time it is, in milliseconds since 1970.
+    /// The current time, in milliseconds since 1970.
     pub now_ms: i64,
 }
 
-/// Sets the screen.
+/// Renders the screen.
 pub fn text(screen: &Screen<'_>) -> String {
     let width = screen.setting.width;
     let mut text = String::new();
@@ -67,12 +67,12 @@ pub fn text(screen: &Screen<'_>) -> String {
     } else {
         let rows: Vec<Vec<Cell>> =
             screen.gates.iter().map(|gate| vec![gate.name.into(), Cell::from(&gate.words)]).collect();
-        let columns = [Column::fixed("gate"), Column::fixed("goes by")];
+        let columns = [Column::fixed("gate"), Column::fixed("settings")];
         text.push_str(&Table::new(&columns, rows, 2, true).dropping(width, 24));
     }
     head(&mut text, "Sessions");
     if screen.sessions.is_empty() {
-        none(&mut text, "none was looked at in the last day");
+        none(&mut text, "none has stopped in the last day");
     } else {
         text.push_str(&sessions(screen));
     }
@@ -80,7 +80,7 @@ pub fn text(screen: &Screen<'_>) -> String {
     if screen.workers.is_empty() {
         none(&mut text, "none is registered");
     } else {
-        // Their tasks are counted in the line below.
+        // Their tasks are counted on the line below.
         text.push_str(&workers(screen.workers, |_| 0, screen.now_ms, width, 2));
     }
     head(&mut text, "Tasks");
@@ -138,7 +138,7 @@ fn sessions(screen: &Screen<'_>) -> String {
     Table::new(&columns, rows, 2, true).dropping(screen.setting.width, 24)
 }
 
-/// `3 open · 1 in_progress`, on as many lines as it needs.
+/// Renders `3 open · 1 in_progress`, on as many lines as needed.
 fn tasks(counts: &[(Status, i64)], width: Option<usize>) -> String {
     let mut text = String::from("  ");
     let mut line = 2;
@@ -200,6 +200,7 @@ mod tests {
             queue: "default".into(),
             session: Some("3f2a91c0-aaaa".into()),
             project: Some("/home/me/shop".into()),
+            machine: None,
             registered_ms: 0,
             heartbeat_ms: NOW - minutes * MINUTE,
             activity_ms: NOW - 4 * minutes * MINUTE,

@@ -1,6 +1,6 @@
-//! Tables for a terminal: cells under titles, no line wider than the terminal. Where not all fits,
-//! columns are left out or cells are cut; no line wraps. The text has colours, which whoever prints
-//! it strips where they do not belong. Pure.
+//! Tables for a terminal: cells under titles, no line wider than the terminal. If not everything
+//! fits, columns are left out or cells are cut; no line wraps. The text has colours, which the
+//! printing code strips if they do not belong there. Pure.
 
 use anstyle::Style;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -12,23 +12,23 @@ const HEAD: Style = Style::new().bold();
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Column {
     title: &'static str,
-    /// The column with the highest is left out first where there is little room; 0 stays.
+    /// The column with the highest order is left out first if there is little room; 0 always stays.
     drop_order: u8,
     is_right: bool,
 }
 
 impl Column {
-    /// A column that is always shown.
+    /// Returns a column that is always shown.
     pub(crate) const fn fixed(title: &'static str) -> Self {
         Self { title, drop_order: 0, is_right: false }
     }
 
-    /// A column that may be left out: the higher its order, the sooner.
+    /// Returns a column that may be left out: the higher its order, the sooner.
     pub(crate) const fn droppable(title: &'static str, drop_order: u8) -> Self {
         Self { title, drop_order, is_right: false }
     }
 
-    /// The same, aligned to the right.
+    /// Returns the same, aligned to the right.
     pub(crate) const fn right(self) -> Self {
         Self { is_right: true, ..self }
     }
@@ -41,7 +41,7 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    /// A cell in a style.
+    /// Returns a cell in a style.
     pub(crate) fn styled(text: impl AsRef<str>, style: Style) -> Self {
         Self { text: clean(text.as_ref()), style }
     }
@@ -53,7 +53,7 @@ impl<T: AsRef<str>> From<T> for Cell {
     }
 }
 
-/// A column that is shown: which one, and how wide.
+/// A column that is shown: its index, and its width.
 pub(crate) type Shown = (usize, usize);
 
 /// Rows under columns.
@@ -67,8 +67,8 @@ pub(crate) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// A table, indented by so much, with or without the titles of its columns. A column that is
-    /// empty in every row is left out.
+    /// Returns a table with an indent, with or without column titles. A column that is empty in
+    /// every row is left out.
     pub(crate) fn new(columns: &'a [Column], rows: Vec<Vec<Cell>>, indent: usize, has_head: bool) -> Self {
         let widest = |at: usize| rows.iter().map(|row| width(&row[at].text)).max().unwrap_or(0);
         let widths = columns.iter().enumerate().map(|(at, column)| match widest(at) {
@@ -79,13 +79,13 @@ impl<'a> Table<'a> {
         Self { columns, widths: widths.collect(), rows, indent, has_head }
     }
 
-    /// How wide a column would have to be to show each of its cells whole.
+    /// Returns the width at which every cell of a column fits.
     pub(crate) fn natural_width(&self, column: usize) -> usize {
         self.widths[column]
     }
 
-    /// Sets the table in a width: the last column is cut down to `least`, then columns are left
-    /// out.
+    /// Renders the table within a width: the last column is cut down to `least`, then columns are
+    /// left out.
     pub(crate) fn dropping(&self, most: Option<usize>, least: usize) -> String {
         let mut shown: Vec<Shown> =
             self.widths.iter().copied().enumerate().filter(|(_, width)| *width > 0).collect();
@@ -109,9 +109,8 @@ impl<'a> Table<'a> {
         self.draw(&shown)
     }
 
-    /// Sets the table in the first of the layouts that fits, each a list of columns and the widest
-    /// that they may be; in the last one if none does. Without a width, in the first one, with
-    /// nothing cut.
+    /// Renders the table in the first layout that fits, each a list of columns and their maximum
+    /// widths; in the last one if none does. Without a width, in the first one, with nothing cut.
     pub(crate) fn first_fit(&self, layouts: &[Vec<Shown>], most: Option<usize>) -> String {
         let shown = |layout: &Vec<Shown>| -> Vec<Shown> {
             let cap = |(at, cap): &Shown| {
@@ -128,7 +127,7 @@ impl<'a> Table<'a> {
         self.indent + shown.iter().map(|(_, width)| width + 2).sum::<usize>().saturating_sub(2)
     }
 
-    /// Sets columns in given widths.
+    /// Renders columns with the given widths.
     pub(crate) fn draw(&self, shown: &[Shown]) -> String {
         let mut text = String::new();
         if self.has_head {
@@ -171,7 +170,7 @@ fn width(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.width() }
 }
 
-/// Words on one line, with a mark in the place of what would end it or steer a terminal.
+/// Returns a text on one line, with line ends and terminal control characters replaced by a mark.
 pub(crate) fn clean(words: &str) -> String {
     words
         .chars()
@@ -179,7 +178,7 @@ pub(crate) fn clean(words: &str) -> String {
         .collect()
 }
 
-/// As much of a text as fits, with a mark where some is missing.
+/// Returns as much of a text as fits, with a mark if some is missing.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     if width(text) <= most {
         return text.to_owned();

@@ -1,4 +1,5 @@
-//! Sentences that several forms share; times, money, shares and large numbers in few letters. Pure.
+//! Sentences that several formats share, and short forms of times, money, shares and large numbers.
+//! Pure.
 
 use crate::decision::Action;
 use crate::finding::{Finding, Source, Status};
@@ -6,7 +7,7 @@ use crate::readers::Usage;
 use crate::render::report::{ReaderReport, Report};
 use crate::text::{counted, grouped};
 
-/// Who found it.
+/// Returns who found it.
 pub(super) fn by_whom(source: Source) -> &'static str {
     match source {
         Source::Facts => "disk and session",
@@ -15,26 +16,27 @@ pub(super) fn by_whom(source: Source) -> &'static str {
     }
 }
 
-/// What the hook would have decided.
-pub(super) fn decision_words(report: &Report) -> String {
+/// Returns what the hook would have decided.
+pub(super) fn describe_decision(report: &Report) -> String {
     let cause = report.cause.name();
     match report.decision {
-        Action::Block => format!("The hook would have held this stop ({cause})."),
-        Action::Allow => format!("The hook would have let this stop go ({cause})."),
+        Action::Block => format!("The hook would have blocked this stop ({cause})."),
+        Action::Allow => format!("The hook would have let this stop through ({cause})."),
     }
 }
 
-/// What the checks between the readers said of a finding. What the second reader dismissed had
-/// passed them.
-pub(super) fn check_words(finding: &Finding) -> &str {
+/// Returns what the checks between the readers said about a finding. What the second reader
+/// dismissed had passed them.
+pub(super) fn check_label(finding: &Finding) -> &str {
     match &finding.second {
         Some(second) if !second.upheld => "they have no objection of their own",
         _ => &finding.check,
     }
 }
 
-/// What the second reader said of a finding, and whether it was asked about any.
-pub(super) fn second_words(finding: &Finding, was_asked: bool) -> String {
+/// Returns what the second reader said about a finding; `was_asked` tells whether it was asked
+/// about any.
+pub(super) fn describe_second(finding: &Finding, was_asked: bool) -> String {
     match &finding.second {
         Some(second) => {
             let word = if second.upheld { "upheld" } else { "dismissed" };
@@ -49,8 +51,8 @@ pub(super) fn second_words(finding: &Finding, was_asked: bool) -> String {
     }
 }
 
-/// Why a reader gave no answer, where one did not.
-pub(super) fn reader_words(report: &Report) -> Option<String> {
+/// Returns why a reader gave no answer, if so.
+pub(super) fn describe_reader_failure(report: &Report) -> Option<String> {
     let failure = |reader: &ReaderReport| {
         let detail = reader.detail.as_deref().map(|detail| format!(": {detail}")).unwrap_or_default();
         format!("{}{detail}", reader.outcome)
@@ -59,7 +61,7 @@ pub(super) fn reader_words(report: &Report) -> Option<String> {
     match (report.auditor.outcome.as_str(), second) {
         ("answered", None) => None,
         ("answered", Some(second)) => Some(format!(
-            "The second reader gave no answer ({}); what needs its word is not verified.",
+            "The second reader gave no answer ({}); what needs its verdict is not verified.",
             failure(second)
         )),
         ("not-asked", _) => {
@@ -72,8 +74,8 @@ pub(super) fn reader_words(report: &Report) -> Option<String> {
     }
 }
 
-/// Models, time, tokens and money, where a reader was asked.
-pub(super) fn cost_words(report: &Report) -> Option<String> {
+/// Returns models, time, tokens and money, if a reader was asked.
+pub(super) fn describe_cost(report: &Report) -> Option<String> {
     let asked = |reader: &&ReaderReport| reader.backend == "claude" && reader.outcome != "not-asked";
     let readers: Vec<_> =
         [Some(&report.auditor), report.second_reader.as_ref()].into_iter().flatten().filter(asked).collect();
@@ -95,12 +97,12 @@ pub(super) fn cost_words(report: &Report) -> Option<String> {
     })
 }
 
-/// A quote, or nothing where there is none.
+/// Returns a quote; empty if there is none.
 pub(super) fn quoted(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("\"{text}\"") }
 }
 
-/// How long something took: `1.8 ms`, `12.3 s`.
+/// Formats a duration: `1.8 ms`, `12.3 s`.
 pub(crate) fn milliseconds(ms: f64) -> String {
     match ms {
         ms if ms < 9.95 => format!("{ms:.1} ms"),
@@ -110,7 +112,7 @@ pub(crate) fn milliseconds(ms: f64) -> String {
     }
 }
 
-/// What something cost: `$0.0123`, `$1.50`.
+/// Formats a cost: `$0.0123`, `$1.50`.
 pub(crate) fn dollars(usd: f64) -> String {
     match usd {
         0.0 => "$0".to_owned(),
@@ -119,23 +121,23 @@ pub(crate) fn dollars(usd: f64) -> String {
     }
 }
 
-/// A share: `0.5 %`, `12 %`.
+/// Formats a share: `0.5 %`, `12 %`.
 pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent > 0.0 && percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
 }
 
-/// A number with its thousands apart: `20,000`.
+/// Formats a number with thousands separators: `20,000`.
 pub(crate) fn number(count: usize) -> String {
     grouped(count as u64)
 }
 
-/// A number and its noun: `1 stop`, `20,000 stops`.
+/// Formats a number and its noun: `1 stop`, `20,000 stops`.
 pub(crate) fn number_of(count: usize, one: &str, many: &str) -> String {
     counted(count, one, many).replacen(&count.to_string(), &number(count), 1)
 }
 
-/// A large number in few letters: `1.2 k`, `3.4 M`.
+/// Formats a large number briefly: `1.2 k`, `3.4 M`.
 #[expect(clippy::cast_precision_loss, reason = "only its first digits are shown")]
 pub(crate) fn short(count: u64) -> String {
     match count {

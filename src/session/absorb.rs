@@ -1,5 +1,5 @@
-//! Merges the session of a subagent's own transcript into the main one: its changes and commands in their order in time.
-//! Pure. Must not leave the lists out of order.
+//! Merges a subagent's session, from its own transcript, into the main one: its changes and
+//! commands in order of time. Pure. Must not leave the lists out of order.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,8 @@ use crate::text::start_and_end;
 
 /// Finds the newest entry of the session at a time.
 struct Timeline {
-    /// Times in order, each with the largest `at` of all entries up to it: clocks go back in most transcripts.
+    /// Times in order, each with the largest `at` of all entries up to it: clocks go back in most
+    /// transcripts.
     entries: Vec<(i64, usize)>,
 }
 
@@ -31,15 +32,16 @@ impl Timeline {
         Self { entries }
     }
 
-    /// Returns the largest `at` of an entry that is not later: 0 where all are. `None` where no entry has a time.
+    /// Returns the largest `at` of an entry that is not later, or 0 if all are later. `None` if no
+    /// entry has a time.
     fn at(&self, time: i64) -> Option<usize> {
         let earlier = self.entries.partition_point(|(entry, _)| *entry <= time);
         let place = self.entries[..earlier].last().map_or(0, |(_, at)| *at);
         (!self.entries.is_empty()).then_some(place)
     }
 
-    /// Returns the places of a subagent's changes and commands, by their `at` in its own transcript. None is before an
-    /// earlier one of the subagent, nor before `start`.
+    /// Returns the positions of a subagent's changes and commands, by their `at` in its own
+    /// transcript. None is before an earlier one of the subagent, or before `start`.
     fn places_of(&self, subagent: &Session, start: Option<usize>) -> HashMap<usize, usize> {
         let touches = subagent.touches.iter().map(|touch| (touch.at, touch.time));
         let commands = subagent.commands.iter().map(|command| (command.at, command.time));
@@ -56,9 +58,10 @@ impl Timeline {
 }
 
 impl Session {
-    /// Adds a subagent's changes and commands under its name, by their time. Those with no time are placed where the work
-    /// was delegated, or, where that is not known, at the end. The subagent's own order stays, whatever its clock says.
-    /// Entries with the same `at` are in order within their list; across lists their times tell.
+    /// Adds a subagent's changes and commands under its name, by their time. Those without a time
+    /// are placed where the work was delegated or, if that is not known, at the end. The subagent's
+    /// own order stays, whatever its clock says. Entries with the same `at` are in order within
+    /// their list; across lists their times decide.
     pub fn absorb(&mut self, mut subagent: Session, name: &str) {
         let id = name.strip_prefix("agent-").unwrap_or(name);
         let delegation = self.delegations.iter().rposition(|one| one.agent_id.as_deref() == Some(id));
@@ -98,7 +101,7 @@ impl Session {
         self.forgotten.commands |= subagent.forgotten.commands;
     }
 
-    /// Takes the last message of a subagent in the background as its report.
+    /// Takes the last message of a background subagent as its report.
     fn add_report(&mut self, index: usize, message: Option<String>) {
         let Delegation { report, .. } = &mut self.delegations[index];
         if let Some(message) = message.filter(|_| report.is_empty()) {
@@ -108,8 +111,8 @@ impl Session {
     }
 }
 
-/// Inserts entries into a list, in order, behind those at the same place. `masked` is how many at the start of the list
-/// are masked; it is cut to those before the first new one.
+/// Inserts entries into a list, in order, after those at the same position. `masked` is how many at
+/// the start of the list are masked; it is reduced to those before the first new one.
 fn merge<T>(list: &mut Vec<T>, new: Vec<T>, masked: &mut usize, at: impl Fn(&T) -> usize) {
     let Some(first) = new.iter().map(&at).min() else { return };
     let before = list.iter().position(|entry| at(entry) > first).unwrap_or(list.len());

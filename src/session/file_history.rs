@@ -1,8 +1,9 @@
-//! What files were before the session and what edits changed, read from the positions in the transcripts where that is
-//! recorded. Touches the disk; must not read what nobody needs. A position that does not hold what it should is ignored.
+//! The content of files before the session and of edits, read from their recorded positions in the
+//! transcripts. Touches the disk; must not read what nobody needs. A position with unexpected
+//! content is ignored.
 //!
-//! These texts are the largest part of a long transcript, and an audit needs few of them. They are people's files, secrets
-//! and all: between stops only the positions are stored.
+//! These texts are the largest part of a long transcript, and an audit needs few of them. They are
+//! people's files, secrets and all: between stops only the positions are stored.
 
 use std::path::Path;
 
@@ -13,10 +14,10 @@ use crate::client::tool_result::FileText;
 use crate::files::{open_regular, read_at};
 use crate::session::{Change, ChangeAt, Original, Outcome, ReadFile, Session, Touch};
 
-/// Where a transcript holds a text.
+/// The position of a text in a transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recorded {
-    /// Which of the session's [sources](Session::sources).
+    /// The index of the session's [source](Session::sources).
     pub source: usize,
     /// The offset of the JSON string.
     pub at: u64,
@@ -25,26 +26,28 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// The position of a value in the line at offset `line_at` of the first source.
+    /// Returns the position of a value in the line at offset `line_at` of the first source.
     pub fn new(raw: Raw<'_>, line_at: u64) -> Self {
         let bytes = u32::try_from(raw.json().len()).unwrap_or_default();
         Self { source: 0, at: line_at + raw.at() as u64, bytes }
     }
 
-    /// The same position, where so many sources are before its own.
+    /// Returns the same position with this many sources before its own.
     #[must_use]
     pub fn shift_source(self, sources: usize) -> Self {
         Self { source: self.source + sources, ..self }
     }
 }
 
-/// How long a file's text before the session may be, as the transcript writes it, to be of use.
+/// The largest useful size of a file's text before the session, as the transcript writes it.
 const ORIGINAL_CAP: usize = 512 << 10;
-/// How long it may be where its position in the transcript is not known, so that the text itself is kept.
+/// Its largest size if its position in the transcript is not known, so that the text itself is
+/// stored.
 const INLINE_CAP: usize = 32 << 10;
 
 impl Original {
-    /// Takes a file's text from the line at offset `line_at`: its position, or the text itself where that is not known.
+    /// Returns a file's text from the line at offset `line_at`: its position or, if that is
+    /// unknown, the text itself.
     pub fn new(text: FileText<'_>, line_at: Option<u64>) -> Self {
         let raw = match text {
             FileText::Unknown => return Self::Unknown,
@@ -61,8 +64,8 @@ impl Original {
     }
 }
 
-/// Returns what an edit puts in the place of what: the position in the transcript, or, where `line_at` is not known, the
-/// texts.
+/// Returns what an edit replaced, and with what: the positions in the transcript or, if `line_at`
+/// is unknown, the texts.
 pub(super) fn change_of(
     change: Option<(Option<Raw<'_>>, Raw<'_>)>,
     line_at: Option<u64>,
@@ -84,13 +87,13 @@ impl Touch {
     }
 }
 
-/// How much is used of what an edit took out and of what it put in.
+/// How much is used of what an edit removed and of what it inserted.
 pub const CHANGE_CAP: usize = 8 << 10;
 
 /// How much is read for one session.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// What is needed of a touch.
+/// What is needed about a touch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
     Nothing,
@@ -99,7 +102,8 @@ pub enum Wanted {
     All,
 }
 
-/// Reads the texts of the touches that are `wanted` into the session. What is beyond a bound stays unknown.
+/// Reads the texts of the touches that are `wanted` into the session. What exceeds a limit stays
+/// unknown.
 pub fn fetch(session: &mut Session, wanted: impl Fn(&Touch) -> Wanted) {
     let mut texts = RecordedTexts::new(&session.sources);
     for touch in session.touches.iter_mut().filter(|touch| touch.outcome == Outcome::Done) {
@@ -133,7 +137,7 @@ impl RecordedTexts {
         Self { sources: sources.to_vec(), bytes_left: MOST_BYTES }
     }
 
-    /// Returns what a file was before, with its text read.
+    /// Returns a file's earlier content, with its text read.
     pub fn original(&mut self, original: &Original) -> Original {
         match original {
             Original::Recorded(place) => {

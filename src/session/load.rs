@@ -1,5 +1,5 @@
-//! Reads a whole session: its transcript, its subagents' transcripts, and the final message that the hook's input carries.
-//! Touches the disk and the clock; must not decide anything.
+//! Reads a whole session: its transcript, its subagents' transcripts, and the final message in the
+//! hook's input. Touches the disk and the clock; must not decide anything.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -14,8 +14,8 @@ use crate::session::transcript::Transcript;
 use crate::session::{Session, Tail};
 use crate::text::last_part;
 
-/// The client writes its transcript every 100 ms, so a stop often comes before its last rows. These bound how long we
-/// wait for them.
+/// The client writes its transcript every 100 ms, so a stop often comes before its last rows. These
+/// limit how long we wait for them.
 mod patience {
     use std::time::Duration;
 
@@ -23,11 +23,12 @@ mod patience {
     pub(super) const OPEN_CALL: Duration = Duration::from_secs(2);
     /// For the final message itself, from clients that do not send it along.
     pub(super) const NO_MESSAGE: Duration = Duration::from_millis(500);
-    /// For rows written together with the final message. Every row was there within 80 ms, on all versions tried; until
-    /// then a file that ends on a finished tool result can lack a whole further call.
+    /// For rows written together with the final message. Every row was there within 80 ms, on all
+    /// versions tried; until then a file that ends with a finished tool result may lack a whole
+    /// further call.
     pub(super) const FRESH_ROWS: Duration = Duration::from_millis(300);
-    /// A last row older than this was flushed long ago: only the final message can be missing, which we have. A model
-    /// takes longer than this to answer; a scripted one does not.
+    /// A last row older than this was flushed long ago: only the final message can be missing,
+    /// which we have. A model takes longer than this to answer; a scripted one does not.
     pub(super) const FRESH: Duration = Duration::from_secs(1);
     /// The time between two looks.
     pub(super) const POLL: Duration = Duration::from_millis(10);
@@ -37,7 +38,7 @@ mod patience {
 #[derive(Debug)]
 pub struct Loaded {
     pub session: Session,
-    /// Why the transcript could not be read, if it could not.
+    /// Why the transcript could not be read, if so.
     pub problem: Option<String>,
     /// How long we waited for the transcript to catch up.
     pub waited: Duration,
@@ -47,7 +48,7 @@ pub struct Loaded {
     pub bytes: u64,
 }
 
-/// A session's transcripts, read to their ends and not yet merged: resume points are of each transcript by itself.
+/// A session's transcripts, read to their ends but not merged: each has its own resume point.
 #[derive(Debug, Default)]
 pub struct Reading {
     main: Option<Transcript>,
@@ -57,8 +58,8 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Reads the session of a stop, starting at those of `points` that fit. A transcript that is missing or unreadable is
-    /// an empty session with a problem.
+    /// Reads the session of a stop, starting at those of `points` that fit. A missing or unreadable
+    /// transcript is an empty session with a problem.
     pub fn at_stop(
         transcript: Option<&Path>,
         role: Role,
@@ -81,7 +82,8 @@ impl Reading {
         Self { main: Some(main), subagents, waited, last_message: own_message }
     }
 
-    /// Reads a session that is over, starting at those of `points` that fit. There is nothing to wait for.
+    /// Reads a finished session, starting at those of `points` that fit. There is nothing to wait
+    /// for.
     pub fn saved(path: &Path, mut points: Vec<ResumePoint>) -> Self {
         let mut main = Transcript::open(path, Role::Main, &mut points);
         main.read_on();
@@ -96,7 +98,7 @@ impl Reading {
     /// Returns the resume points, if they are worth saving.
     pub fn resume_points(&self) -> Option<Vec<ResumePoint>> {
         let all = || self.main.iter().chain(&self.subagents);
-        // After an error the offset of what was read is not known.
+        // After an error the offset of what was read is unknown.
         if all().any(|one| one.problem.is_some()) || all().all(Transcript::is_saved) {
             return None;
         }
@@ -137,7 +139,7 @@ pub fn load(transcript: Option<&Path>, role: Role, last_message: Option<&str>) -
     Reading::at_stop(transcript, role, last_message, Vec::new()).finish()
 }
 
-/// Reads a session that is over.
+/// Reads a finished session.
 pub fn load_saved(transcript: &Path) -> Loaded {
     Reading::saved(transcript, Vec::new()).finish()
 }
@@ -163,7 +165,7 @@ fn patience_for(builder: &SessionBuilder, last_message: Option<&str>) -> Duratio
         let time = time.and_then(|time| time.parse::<Timestamp>().ok());
         time.is_none_or(|time| crate::clock::now().duration_since(time).unsigned_abs() < patience::FRESH)
     };
-    // The first rows of a new file can come after those that follow them: their folder has to be made.
+    // The first rows of a new file can come after later ones, since their folder has to be created.
     let lacks_start = || builder.lacks_rows() && is_fresh(session.started.as_deref());
     match (session.tail, last_message) {
         (Tail::OpenCall, _) => patience::OPEN_CALL,

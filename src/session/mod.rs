@@ -1,11 +1,12 @@
 //! What happened: a session built from its transcript and its subagents' transcripts.
 //!
-//! `transcript` reads lines, `client::row` parses them into rows, `builder` folds rows into a [`Session`] of bounded size
-//! (`retention`), `resume` stores how far that went, `absorb` merges a subagent's work, `load` reads a whole session. Only
-//! `transcript`, `file_history` and `load` touch the disk.
+//! `transcript` reads lines, `client::row` parses them into rows, `builder` folds rows into a
+//! [`Session`] of bounded size (`retention`), `resume` stores how far that went, `absorb` merges a
+//! subagent's work, `load` reads a whole session. Only `transcript`, `file_history` and `load`
+//! touch the disk.
 //!
-//! In every entry `at` is its position in the session, which is the number of its row, and `time` is when that was, in
-//! milliseconds since 1970, if the row says it.
+//! In every entry `at` is its position in the session, which is the number of its row, and `time`
+//! is the time of that row, in milliseconds since 1970, if it has one.
 
 pub mod absorb;
 pub mod builder;
@@ -38,7 +39,7 @@ pub struct Ask {
 /// A message of the main agent that was not its final one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remark {
-    /// The text, start and end where it is long.
+    /// The text, or the start and end of a long one.
     pub text: String,
     pub at: usize,
     pub time: Option<i64>,
@@ -49,10 +50,11 @@ pub struct Remark {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadFile {
     pub path: String,
-    /// The position of the first read; where `text` is known, of the read that returned it.
+    /// The position of the first read or, if `text` is known, of the read that returned it.
     pub at: usize,
     pub time: Option<i64>,
-    /// The text of a Markdown file when it was first read whole (`file_history`). Unknown for all others.
+    /// The text of a Markdown file when it was first read whole (`file_history`). Unknown for all
+    /// others.
     pub text: Original,
 }
 
@@ -60,14 +62,14 @@ pub struct ReadFile {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
     Done,
-    /// It did not: the start of the reason.
+    /// It failed; has the start of the reason.
     Failed(String),
     /// No result in the transcript.
     #[default]
     Unanswered,
 }
 
-/// What a file was before the session changed it.
+/// A file's content before the session changed it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Original {
     /// The transcript does not say.
@@ -76,7 +78,8 @@ pub enum Original {
     /// There was no such file.
     Absent,
     Text(String),
-    /// The text at this position in the transcript, which is read when it is needed (`file_history`).
+    /// The text at this position in the transcript, which is read when it is needed
+    /// (`file_history`).
     Recorded(Recorded),
 }
 
@@ -90,7 +93,7 @@ impl Original {
     }
 }
 
-/// One change of one file, tried or done.
+/// One change of one file, attempted or done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Touch {
     /// The path as the call gave it; absolute from the real client.
@@ -99,28 +102,29 @@ pub struct Touch {
     pub at: usize,
     pub time: Option<i64>,
     pub outcome: Outcome,
-    /// What was there before; only for the first change of each file that was done.
+    /// The content before; only for the first successful change of each file.
     pub original: Original,
     /// Which subagent did it, if one did.
     pub agent: Option<String>,
-    /// What was replaced by what; for the newest change of each file that was done, and for all of a Markdown file's.
+    /// The replaced text; for the newest successful change of each file, and for all of a Markdown
+    /// file's.
     pub change: Option<Change>,
-    /// The position of that in the transcript, if it was not read yet (`file_history`).
+    /// Its position in the transcript, if it was not read yet (`file_history`).
     pub change_at: Option<ChangeAt>,
 }
 
-/// Where a transcript holds what a change replaced by what.
+/// The position of a replacement in a transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangeAt {
-    /// What was taken out; `None` for a whole file.
+    /// What was removed; `None` for a whole file.
     pub old: Option<Recorded>,
     pub new: Recorded,
 }
 
-/// What a change replaced by what, each cut at its end where it is long.
+/// A replacement, with long texts cut at the end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
-    /// What was taken out; empty for a whole file.
+    /// What was removed; empty for a whole file.
     pub old: String,
     pub new: String,
 }
@@ -139,19 +143,21 @@ pub struct Command {
     pub line: CommandLine,
     pub at: usize,
     pub time: Option<i64>,
+    /// When its result was written, in milliseconds since 1970.
+    pub ended: Option<i64>,
     pub end: CommandEnd,
-    /// The last part of what it printed.
+    /// The end of what it printed.
     pub output: String,
     /// Which subagent ran it, if one did.
     pub agent: Option<String>,
 }
 
-/// A plan that the person accepted in this session, or with which it was opened.
+/// A plan that the person accepted in this session, or that the session was opened with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApprovedPlan {
     /// Its text; some calls name only the file.
     pub text: Option<String>,
-    /// Its file, where one is named.
+    /// Its file, if one is named.
     pub path: Option<String>,
     /// The client's short name for it: the file is `<plans>/<slug>.md`.
     pub slug: Option<String>,
@@ -164,8 +170,8 @@ pub struct Delegation {
     pub description: String,
     pub agent_type: String,
     pub outcome: Outcome,
-    /// What it reported, start and end where that is long. Empty until it does: a call that only sent the subagent to the
-    /// background reports nothing.
+    /// Its report, or the start and end of a long one. Empty until there is one: a call that only
+    /// sent the subagent to the background reports nothing.
     pub report: String,
     /// The subagent's id; its transcript is `agent-<id>.jsonl`.
     pub agent_id: Option<String>,
@@ -178,9 +184,9 @@ pub struct Delegation {
 pub struct Skipped {
     /// Lines that are not JSON, whole or in part (torn, cut, noise).
     pub unreadable: usize,
-    /// Rows of a type that we do not know.
+    /// Rows of an unknown type.
     pub unknown: usize,
-    /// Lines longer than we are willing to hold.
+    /// Lines too long to hold in memory.
     pub oversized: usize,
     /// Lines with bytes that are not UTF-8, read with those replaced.
     pub repaired: usize,
@@ -229,11 +235,11 @@ pub struct Session {
     /// Other tools that were called, each once.
     pub other_calls: Vec<OtherCall>,
     pub plans: Vec<ApprovedPlan>,
-    /// Texts of the plans that the person turned down and did not take up later.
+    /// Texts of the plans that the person rejected and did not take up later.
     pub rejected_plans: Vec<String>,
     pub delegations: Vec<Delegation>,
     pub final_message: Option<String>,
-    /// The position of the agent's newest tool call, of whatever tool.
+    /// The position of the agent's newest call of any tool.
     pub last_call: usize,
     pub tail: Tail,
     pub rows: usize,
@@ -257,12 +263,17 @@ pub struct Masked {
 }
 
 impl Session {
+    /// Returns whether its transcript has rows, but none of Claude Code's.
+    pub fn is_foreign(&self) -> bool {
+        self.rows == 0 && self.skipped.unknown > 0
+    }
+
     pub fn done_touches(&self) -> impl Iterator<Item = &Touch> {
         self.touches.iter().filter(|touch| touch.outcome == Outcome::Done)
     }
 
-    /// Returns how much work the session has done: files changed and commands that may have changed something. It only
-    /// grows, so that "since the last audit" is a comparison.
+    /// Returns how much work the session has done: files changed and commands that may have changed
+    /// something. It never decreases, so "since the last audit" is a comparison.
     pub fn work_done(&self) -> usize {
         let effects = self.commands.iter().filter(|command| command.may_have_effects()).count();
         self.forgotten.work + self.done_touches().count() + effects
@@ -275,7 +286,8 @@ impl Command {
         self.end == CommandEnd::Succeeded && !self.line.hides_exit_status()
     }
 
-    /// Returns whether a quote is of its line or of its output; white space and marks do not count.
+    /// Returns whether a quote is of its line or of its output; white space and Markdown marks do
+    /// not count.
     pub fn is_quoted_by(&self, quote: &str) -> bool {
         let (quote, line) = (bare(quote), bare(&self.line));
         !quote.is_empty()
@@ -283,7 +295,7 @@ impl Command {
             && (line.contains(&quote) || quote.contains(&line) || bare(&self.output).contains(&quote))
     }
 
-    /// Returns whether it may have changed anything: it ran, and it does more than look.
+    /// Returns whether it may have changed anything: it ran, and does more than read.
     pub fn may_have_effects(&self) -> bool {
         self.end != CommandEnd::Unanswered && !self.line.only_reads()
     }

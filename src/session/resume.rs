@@ -1,4 +1,5 @@
-//! How far a transcript was read and what came of it, so that the next stop reads only what is new. Pure.
+//! How far a transcript was read and with what result, so that the next stop reads only what is
+//! new. Pure.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +9,7 @@ use crate::session::SessionBuilder;
 /// The part of a transcript that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
-    /// The file's inode, where the system has such.
+    /// The file's inode, if the system has them.
     pub inode: u64,
     /// The offset at which the next line starts.
     pub offset: u64,
@@ -16,7 +17,7 @@ pub struct Mark {
     pub tail: u64,
 }
 
-/// Where to go on with a transcript.
+/// Where to continue reading a transcript.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ResumePoint {
     /// The transcript.
@@ -27,15 +28,15 @@ pub struct ResumePoint {
     pub builder: SessionBuilder,
 }
 
-/// The version is counted up with every change of the encoded type.
-const SHAPE: cache_codec::Shape = *b"cursors9";
+/// The version is raised with every change of the encoded type.
+const SHAPE: cache_codec::Shape = *b"cursorsB";
 
 /// Encodes the resume points of a session's transcripts.
 pub fn encode(points: &[ResumePoint]) -> Option<Vec<u8>> {
     cache_codec::encode(SHAPE, &points)
 }
 
-/// Decodes resume points; `None` where they are torn, or of another version.
+/// Decodes resume points; `None` if they are torn, or of another version.
 pub fn decode(bytes: &[u8]) -> Option<Vec<ResumePoint>> {
     cache_codec::decode(SHAPE, bytes)
 }
@@ -76,10 +77,11 @@ mod tests {
         assert_eq!(decode(&bytes), Some(vec![point]));
     }
 
-    /// If this fails, the encoded type has changed: count [`SHAPE`] up, and put the new hash here.
+    /// If this fails, the encoded type has changed: raise the version in [`SHAPE`], and put the new
+    /// hash here.
     #[test]
     fn a_change_of_the_encoded_type_needs_a_new_version() {
         let bytes = encode(&[resume_point()]).expect("bytes");
-        assert_eq!((SHAPE[7], xxh3_64(&bytes[16..])), (b'9', 17_833_278_469_327_164_367));
+        assert_eq!((SHAPE[7], xxh3_64(&bytes[16..])), (b'B', 13_942_695_453_399_055_010));
     }
 }

@@ -1,8 +1,8 @@
-//! Bounds the size of a session: old entries are shortened, then dropped. Pure. Must not lose what tells how a session
-//! ended, nor drop anything without saying so ([`Forgotten`]).
+//! Bounds the size of a session: old entries are shortened, then dropped. Pure. Must not lose what
+//! tells how a session ended, or drop anything without recording it ([`Forgotten`]).
 //!
-//! What is dropped depends on the rows alone, never on how often they were read, so that a session read in pieces is the
-//! same as one read at once.
+//! What is dropped depends on the rows alone, never on how often they were read, so that reading a
+//! session in pieces gives the same result as reading it at once.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -18,48 +18,49 @@ pub struct Forgotten {
     pub work: usize,
     pub asks: usize,
     pub remarks: usize,
-    /// Whether any file that was changed is not named in it any more.
+    /// Whether it no longer names every file that was changed.
     pub files: bool,
     pub commands: bool,
-    /// The position of the newest entry that was dropped: nothing is missing after that.
+    /// The position of the newest dropped entry: nothing is missing after it.
     pub until: usize,
 }
 
 /// How much is kept of each older text.
 const OLD_PART: usize = 440;
-/// The mark in a cut text is no longer than this: a text with its mark must not be cut again and again.
+/// The maximum length of the mark in a cut text: a text with its mark must not be cut again.
 const MARK: usize = 40;
 
-/// Commands: when to trim them, and how many of the newest are left as they are.
+/// Commands: when to trim them, and how many of the newest stay unchanged.
 const COMMANDS: usize = 1_200;
 const COMMAND_BYTES: usize = 384 << 10;
 const NEWEST_COMMANDS: usize = 300;
 const NEWEST_COMMAND_BYTES: usize = 128 << 10;
-/// How much is kept of the line of an older command and, where it did not succeed, of its output.
+/// How much is kept of an older command's line and, if it did not succeed, of its output.
 const OLD_COMMAND_PART: usize = 120;
-/// How much room there is for the output of older checks, which says whether the tests passed.
+/// The room for the output of older checks, which shows whether the tests passed.
 const OLD_CHECK_BYTES: usize = 64 << 10;
-/// How many older commands are kept. With the newest ones this is well below the number at which they are trimmed.
+/// How many older commands are kept. Together with the newest this is well below the number that
+/// triggers trimming.
 const OLD_COMMANDS: usize = 500;
 
 /// Touches: when to trim them, and how many of the newest stay in any case.
 const TOUCHES: usize = 900;
 const NEWEST_TOUCHES: usize = 300;
-/// How many are left where a session changed that many files.
+/// How many are left if a session changed that many files.
 const LEAST_TOUCHES: usize = 600;
-/// Bytes of changes: when to trim them; half of it is left.
+/// Bytes of changes: when to trim them; half of them stay.
 const CHANGE_BYTES: usize = 256 << 10;
 
-/// Asks: when to trim them, and how many of the newest are left as they are. Older ones are cut to their start and end,
-/// and dropped only where that is still too much.
+/// Asks: when to trim them, and how many of the newest stay unchanged. Older ones are cut to their
+/// start and end, and dropped only if that is still too much.
 const ASKS: usize = 400;
 const ASK_BYTES: usize = 192 << 10;
 const NEWEST_ASKS: usize = 200;
 const NEWEST_ASK_BYTES: usize = 48 << 10;
 const MOST_ASK_BYTES: usize = 144 << 10;
 
-/// Remarks: when to trim them, and how many of the newest are left. Of older ones those stay that the person had read
-/// when they asked for more.
+/// Remarks: when to trim them, and how many of the newest stay. Of the older ones, those stay that
+/// the person had read when they asked for more.
 const REMARKS: usize = 600;
 const REMARK_BYTES: usize = 192 << 10;
 const NEWEST_REMARKS: usize = 150;
@@ -77,12 +78,13 @@ const DELEGATIONS: usize = 200;
 const PLANS: usize = 16;
 const OTHER_TOOLS: usize = 256;
 
-/// How much is kept of a plan that was turned down, and of all tasks together: they are parsed, and nobody writes more.
+/// How much is kept of a rejected plan, and of all tasks together: they are parsed, and nobody
+/// writes more.
 const CLAIM_BYTES: usize = 128 << 10;
 /// How much is kept of a task, however many there are.
 const LEAST_OF_TASK: usize = 60;
 
-/// Cuts tasks and plans that are too long, before anything parses them.
+/// Cuts long tasks and plans before anything parses them.
 pub fn bound_claims(session: &mut Session) {
     session.rejected_plans.iter_mut().for_each(|plan| shorten(plan, CLAIM_BYTES, first_part));
     let tasks = &mut session.todos;
@@ -99,7 +101,7 @@ pub fn bound_claims(session: &mut Session) {
 /// The new index of each entry of a list, by its old one; `None` for one that was dropped.
 pub type Moved = Vec<Option<usize>>;
 
-/// What became of the lists that pending calls refer to; `None` for a list that was not trimmed.
+/// How the lists that pending calls refer to have changed; `None` for a list that was not trimmed.
 #[derive(Debug, Default)]
 pub struct Trimmed {
     pub commands: Option<Moved>,
@@ -108,7 +110,7 @@ pub struct Trimmed {
     pub reads: Option<Moved>,
 }
 
-/// Shortens and drops what is too old in lists that are too long.
+/// Shortens and drops old entries of lists that are too long.
 pub fn trim(session: &mut Session) -> Trimmed {
     trim_asks(session);
     trim_remarks(session);
@@ -124,7 +126,7 @@ pub fn trim(session: &mut Session) -> Trimmed {
     }
 }
 
-/// Drops the entries of a list that do not stay; `masked` of them at the start of the list are masked.
+/// Drops the entries of a list that do not stay; the first `masked` entries of the list are masked.
 fn retain<T>(
     list: &mut Vec<T>,
     masked: &mut usize,
@@ -152,7 +154,7 @@ fn keep_newest<T>(list: &mut Vec<T>, most: usize) -> Option<Moved> {
     Some(retain(list, &mut 0, |at| at >= old, |_| ()))
 }
 
-/// Returns how many entries at the end of a list fit into a number of entries and a number of bytes.
+/// Returns how many entries at the end of a list fit within limits of entries and bytes.
 fn count_newest(lengths: impl DoubleEndedIterator<Item = usize>, most: usize, most_bytes: usize) -> usize {
     let mut bytes = 0;
     let is_within = |length: &usize| {
@@ -188,7 +190,7 @@ fn trim_commands(session: &mut Session) -> Option<Moved> {
         |command| {
             forgotten.commands = true;
             forgotten.until = forgotten.until.max(command.at);
-            // It counts as work even if it only looked: the count must not get less.
+            // It counts as work even if it only read: the count must not decrease.
             forgotten.work += usize::from(command.end != CommandEnd::Unanswered);
         },
     ))
@@ -212,12 +214,14 @@ fn shorten_command(command: &mut Command, room: usize) -> usize {
     room
 }
 
-/// Returns whether the output of a command says how the work stands: tests, builds, lints, git and gh.
+/// Returns whether the output of a command shows the state of the work: tests, builds, lints, git
+/// and gh.
 fn is_check(line: &CommandLine) -> bool {
     line.check().is_some() || line.runs_any(&["git", "gh"])
 }
 
-/// Drops the changes of old touches and then the touches. Of each file the first and the last touch that was done stay.
+/// Drops the changes of old touches, then the touches. The first and the last successful touch of
+/// each file stay.
 fn trim_touches(session: &mut Session) -> Option<Moved> {
     drop_changes(session);
     let touches = &session.touches;
@@ -260,7 +264,7 @@ fn drop_changes(session: &mut Session) {
     }
     let kept = count_newest(session.touches.iter().map(bytes), usize::MAX, CHANGE_BYTES / 2);
     let old = session.touches.len() - kept;
-    // Those without a text here have its position, which is short.
+    // Those without text have its position, which is short.
     let has_text = |touch: &&mut Touch| touch.change.is_some();
     session.touches[..old].iter_mut().filter(has_text).for_each(Touch::forget_change);
 }
@@ -318,7 +322,7 @@ fn trim_reports(session: &mut Session) {
 
 fn trim_delegations(session: &mut Session) -> Option<Moved> {
     let moved = keep_newest(&mut session.delegations, DELEGATIONS)?;
-    // A subagent may have run any command: nothing can be said to have never been done.
+    // A subagent may have run any command, so no command can be said never to have run.
     session.forgotten.commands = true;
     let until = session.delegations.first().map_or(0, |delegation| delegation.at);
     session.forgotten.until = session.forgotten.until.max(until);

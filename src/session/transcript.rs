@@ -1,5 +1,6 @@
-//! A transcript file that is read from its resume point on into a [`SessionBuilder`], in bounded memory. Must not judge
-//! what a line says, nor go on with a file that is another one, was rewritten or got shorter.
+//! Reads a transcript file from its resume point on into a [`SessionBuilder`], in bounded memory.
+//! Must not judge what a line says, or continue with a file that was replaced, rewritten or
+//! truncated.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
@@ -15,32 +16,32 @@ use crate::session::resume::{Mark, ResumePoint};
 
 /// How much is read at once.
 const BUFFER: usize = 512 << 10;
-/// How many bytes before the end of what was read must be the same for the file to count as the same.
+/// How many bytes before the resume point must be unchanged for the file to count as the same.
 const TAIL_BYTES: u64 = 1 << 10;
-/// With no more than this many new bytes, the old resume point stays: to write a new one for a long session takes longer
-/// than to read them again.
+/// With no more than this many new bytes the old resume point stays: for a long session, writing a
+/// new one takes longer than reading them again.
 const WORTH_A_WRITE: u64 = 4 << 10;
 
-/// A line that is longer than this is condensed: what an audit needs is never that large.
+/// A longer line is condensed: an audit never needs that much of one.
 const LONGEST: usize = 6 << 20;
-/// A line that is longer than this even so is skipped.
+/// A line that is longer than this after condensing is skipped.
 const LONGEST_CONDENSED: usize = 5 << 20;
-/// How much of the start and of the end of a string is left. Together they are longer than any text that is only of use
-/// when it is whole, so that a cut one is never taken for a whole one.
+/// How much of the start and the end of a string stays. Together they are longer than any text that
+/// is only useful as a whole, so a cut one is never taken for a whole one.
 const START: usize = 288 << 10;
 const END: usize = 288 << 10;
-/// How far from the wanted position a cut may be.
+/// How far from the wanted position a string may be cut.
 const NEAR: usize = 4 << 10;
 
 /// A transcript that is being read.
 #[derive(Debug)]
 pub struct Transcript {
     pub path: String,
-    /// Why it could not be read to its end, if it could not.
+    /// Why it could not be read to its end, if so.
     pub problem: Option<String>,
     pub read: ReadPart,
     file: Option<File>,
-    /// Where reading started, if a resume point fit.
+    /// Where reading started, if a resume point matched.
     resumed: Option<Mark>,
 }
 
@@ -53,7 +54,7 @@ pub struct ReadPart {
 }
 
 impl Transcript {
-    /// Opens a transcript at its resume point, if there is one that fits, else at its start.
+    /// Opens a transcript at its resume point if one matches, else at its start.
     pub fn open(path: &Path, role: Role, points: &mut Vec<ResumePoint>) -> Self {
         let opened = open_regular(path);
         let problem = opened.as_ref().err().map(|error| format!("{}: {error}", path.display()));
@@ -71,12 +72,12 @@ impl Transcript {
         Self { path, problem, read, file, resumed }
     }
 
-    /// Folds every whole line up to the end of the file. A last line with no newline may still be being written: it is
-    /// folded only if it is whole JSON.
+    /// Folds every complete line up to the end of the file. A last line without a newline may still
+    /// be being written, so it is folded only if it is complete JSON.
     pub fn read_on(&mut self) {
         let Self { file: Some(file), read, .. } = self else { return };
         let mut reader = BufReader::with_capacity(BUFFER, &*file);
-        // The start of a line that goes on behind the buffer.
+        // The start of a line that continues after the buffer.
         let mut unfinished = GrowingLine::default();
         let mut lines = || -> io::Result<()> {
             reader.seek(SeekFrom::Start(read.offset))?;
@@ -115,12 +116,12 @@ impl Transcript {
         length.is_some_and(|length| length > self.read.offset)
     }
 
-    /// Returns whether the resume point that it was opened at is still good enough.
+    /// Returns whether the resume point that it was opened at is still recent enough.
     pub fn is_saved(&self) -> bool {
         self.resumed.is_some_and(|mark| self.read.offset - mark.offset <= WORTH_A_WRITE)
     }
 
-    /// Returns where to go on the next time.
+    /// Returns where to continue next time.
     pub fn resume_point(&self) -> Option<ResumePoint> {
         let mark = mark_at(self.file.as_ref()?, self.read.offset).ok()?;
         Some(ResumePoint { path: self.path.clone(), mark, builder: self.read.builder.clone() })
@@ -145,10 +146,10 @@ impl ReadPart {
         }
     }
 
-    /// Folds a line that takes so many bytes in the file; bytes that are not UTF-8 are replaced. One that is not complete
-    /// is left for the next time.
+    /// Folds a line that takes this many bytes in the file; bytes that are not UTF-8 are replaced.
+    /// An incomplete line is left for the next time.
     fn line(&mut self, text: &[u8], bytes: u64, is_as_written: bool, has_newline: bool) {
-        // Checked first, since `from_utf8_lossy` goes through valid text much more slowly.
+        // Checked first, since `from_utf8_lossy` is much slower on valid text.
         let repaired = simdutf8::basic::from_utf8(text).is_err().then(|| String::from_utf8_lossy(text));
         let (text, start) = row::trim(repaired.as_ref().map_or(text, |repaired| repaired.as_bytes()));
         if !has_newline && !row::is_whole(text) {
@@ -163,9 +164,10 @@ impl ReadPart {
     }
 }
 
-/// A line that grows part by part. One that is too long to hold becomes the same JSON with its long strings cut in the
-/// middle. What makes a line long is one string: an image, a whole file, the output of a command. What an audit needs is
-/// at the start or the end of such a string, or beside it.
+/// A line that grows part by part. One that is too long to hold becomes the same JSON with its long
+/// strings cut in the middle. What makes a line long is one string: an image, a whole file, the
+/// output of a command. What an audit needs is at the start or the end of such a string, or beside
+/// it.
 #[derive(Debug, Default)]
 struct GrowingLine {
     text: Vec<u8>,
@@ -191,7 +193,8 @@ impl GrowingLine {
         }
     }
 
-    /// Returns the line, and whether it is as it was added; `None` for a line that could not be condensed.
+    /// Returns the line, and whether it is unchanged; `None` for a line that could not be
+    /// condensed.
     fn finish(mut self) -> Option<(Vec<u8>, bool)> {
         if self.is_condensed {
             condense(&mut self.text)?;
@@ -200,8 +203,8 @@ impl GrowingLine {
     }
 }
 
-/// Removes the middle of every long string, the last of which may not be closed yet. `None` where there is no place to
-/// cut.
+/// Removes the middle of every long string, the last of which may not be closed yet. `None` if
+/// there is no place to cut.
 fn condense(line: &mut Vec<u8>) -> Option<()> {
     let mut at = 0;
     while let Some(quote) = memchr::memchr(b'"', line.get(at..)?) {
@@ -219,7 +222,7 @@ fn condense(line: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// Returns where the string ends whose text begins at `start`.
+/// Returns the end of the string whose text begins at `start`.
 fn string_end(line: &[u8], start: usize) -> usize {
     let mut at = start;
     while let Some(found) = line.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
@@ -231,7 +234,8 @@ fn string_end(line: &[u8], start: usize) -> usize {
     line.len()
 }
 
-/// Returns the first position from `wanted` on that is between two characters and outside of an escape.
+/// Returns the first position from `wanted` on that is between two characters and outside an
+/// escape.
 fn cut_near(line: &[u8], wanted: usize) -> Option<usize> {
     (wanted..(wanted + NEAR).min(line.len())).find(|at| is_place_to_cut(line, *at))
 }
@@ -286,7 +290,7 @@ mod tests {
         };
         let image = |bytes: usize| format!("{{\"type\":\"progress\",\"data\":\"{}\"}}\n", "x".repeat(bytes));
         let mut bytes = String::new();
-        // Around the size of the buffer and of the longest line that is held, too.
+        // Includes lengths around the size of the buffer and of the longest line.
         let lengths = [10, 70_000, BUFFER - 31, BUFFER, 800_007, (4 << 20) - 40, 5 << 20, 9];
         for (number, length) in lengths.into_iter().enumerate() {
             bytes += &image(length);

@@ -1,6 +1,6 @@
-//! Says what a program does of what people claim to have done: test, build, lint, commit, push and
-//! so on. Knows tools by the tables in `known_tools` and scripts of the project by their names.
-//! Must not take an unknown program for harmless.
+//! Classifies what a program does, for actions that people claim: test, build, lint, commit, push
+//! and so on. Knows tools by the tables in `known_tools` and scripts of the project by their names.
+//! Must not assume that an unknown program is harmless.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -12,7 +12,7 @@ use crate::shell::known_tools::{
 };
 use crate::shell::wrappers::program_name;
 
-/// What a command does of what people claim to have done.
+/// An action that people claim to have done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Action {
     /// Runs tests.
@@ -22,7 +22,7 @@ pub enum Action {
     Lint,
     /// Checks the types.
     Types,
-    /// Checks or mends the layout of the code.
+    /// Checks or fixes the formatting of the code.
     Format,
     /// Makes a commit.
     Commit,
@@ -32,20 +32,20 @@ pub enum Action {
     PullRequest,
     /// Files an issue.
     Issue,
-    /// Puts the work into service.
+    /// Deploys the work.
     Deploy,
     /// Installs something.
     Install,
 }
 
 impl Action {
-    /// Whether it checks the code.
+    /// Returns whether it checks the code.
     pub fn is_check(self) -> bool {
         matches!(self, Self::Test | Self::Build | Self::Lint | Self::Types | Self::Format)
     }
 }
 
-/// Returns what a program does, given its words; `None` for one that is not known to do any of it.
+/// Returns what a program does, given its words; `None` if it is not known to do any of these.
 pub(super) fn action(words: &[String]) -> Option<Action> {
     let program = program_name(words.first()?);
     let is_idle = |word: &String| IDLE_OPTIONS.contains(&word.split('=').next().unwrap_or(word));
@@ -59,7 +59,7 @@ pub(super) fn action(words: &[String]) -> Option<Action> {
     let tools = TOOLS_BY_PROGRAM.get(known_name(program)).into_iter().flatten();
     let by_start = TOOLS_BY_PROGRAM.get("*").into_iter().flatten();
     match tools.chain(by_start).find(|(pattern, _)| matches(pattern, words, &plain)) {
-        // `cargo test --no-run` and `go test -c` build and do not test.
+        // `cargo test --no-run` and `go test -c` build without testing.
         Some((_, Action::Test))
             if words.iter().any(|word| word == "--no-run" || program == "go" && word == "-c") =>
         {
@@ -85,7 +85,7 @@ fn plain_words(words: &[String]) -> Vec<&str> {
     plain
 }
 
-/// Patterns by their program; under `*` those that name only the start of it.
+/// Patterns by program; `*` has those that give only the start of its name.
 static TOOLS_BY_PROGRAM: LazyLock<HashMap<&str, Vec<(&str, Action)>>> = LazyLock::new(|| {
     let mut by_program: HashMap<_, Vec<_>> = HashMap::new();
     for (action, patterns) in TOOLS {
@@ -113,7 +113,7 @@ fn matches(pattern: &str, words: &[String], plain: &[&str]) -> bool {
     if !pattern.next().is_some_and(|wanted| matches_word(wanted, program)) {
         return false;
     }
-    // `python -m build` is a builder; what a `./build` of the project does is not known.
+    // `python -m build` is a build tool; what a project's own `./build` does is unknown.
     if program == "build" && words[0].contains('/') {
         return false;
     }
@@ -165,7 +165,7 @@ fn script_action(program: &str, words: &[String], plain: &[&str]) -> Option<Acti
         None if is_script => vec![&words[0]],
         None => return None,
     };
-    // `make` alone builds whatever is built there.
+    // `make` alone builds the default target.
     if names.is_empty() && matches!(program, "make" | "gmake") {
         return Some(Action::Build);
     }

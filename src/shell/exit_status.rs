@@ -1,16 +1,16 @@
-//! Says of a command in a line whether the exit status of the line tells how that command ended:
-//! `pytest || true` always succeeds. Pure. In doubt it does not.
+//! Whether the exit status of a line tells how one of its commands ended: `pytest || true` always
+//! succeeds. Pure. In doubt it does not.
 
 use crate::shell::parse::{Separator, SimpleCommand};
 
-/// Returns whether a line that succeeded leaves it open whether its command number `at` did.
+/// Returns whether a successful line leaves it open whether its command number `at` succeeded.
 pub(super) fn is_hidden(commands: &[&SimpleCommand], at: usize) -> bool {
     commands[at].is_conditional
         || !is_reached(&commands[..at], Options::set_by(&commands[..at]))
         || is_hidden_by_rest(&commands[at..], Options::set_by(&commands[..at]))
 }
 
-/// What `set` switched on.
+/// The options that `set` switched on.
 #[derive(Clone, Copy, Default)]
 struct Options {
     pipefail: bool,
@@ -35,7 +35,7 @@ impl Options {
     }
 }
 
-/// Whether the end of the first command is hidden by what follows it.
+/// Returns whether the status of the first command is hidden by the rest of the line.
 fn is_hidden_by_rest(commands: &[&SimpleCommand], shell: Options) -> bool {
     let mut is_piped = false;
     for (at, command) in commands.iter().enumerate() {
@@ -55,7 +55,7 @@ fn is_hidden_by_rest(commands: &[&SimpleCommand], shell: Options) -> bool {
     is_piped
 }
 
-/// Whether a line that succeeded surely ran the command after these.
+/// Returns whether a successful line certainly ran the command after these.
 fn is_reached(before: &[&SimpleCommand], shell: Options) -> bool {
     for command in before.iter().rev() {
         match command.separator {
@@ -68,14 +68,15 @@ fn is_reached(before: &[&SimpleCommand], shell: Options) -> bool {
     true
 }
 
-/// `exit 1`, `false`: the line fails after all.
+/// Returns whether the line fails on purpose, with `exit 1` or `false`.
 fn fails_on_purpose(command: &SimpleCommand) -> bool {
     let words: Vec<&str> = command.program_words().iter().map(String::as_str).collect();
     matches!(words.as_slice(), ["false"])
         || matches!(words.as_slice(), ["exit" | "return", code] if *code != "0")
 }
 
-/// `exit $?`, `exit ${PIPESTATUS[0]}`: the line ends as the command before did.
+/// Returns whether the line ends with the previous command's status: `exit $?`, `exit
+/// ${PIPESTATUS[0]}`.
 fn passes_status_on(command: &SimpleCommand, is_piped: bool) -> bool {
     let words = command.program_words();
     let ends = words.first().is_some_and(|word| matches!(word.as_str(), "exit" | "return" | "test" | "["));

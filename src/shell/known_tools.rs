@@ -1,15 +1,14 @@
-//! Which program does what, as data: add a tool in one place, here. `actions` reads it. Must not
-//! hold code.
+//! Known tools and their actions, as data: the one place to add a tool. `actions` reads it. Must
+//! not contain code.
 
 use crate::shell::actions::Action;
 
 use Action::{Build, Commit, Deploy, Format, Install, Issue, Lint, PullRequest, Push, Test, Types};
 
-/// Programs with the words that follow them, by what they do.
+/// Programs with the words that follow them, by action.
 ///
-/// Words are compared without options. `*` stands for any start or ending of a word, `…` for any
-/// words between. Of the entries for one program the first that matches counts: the longer one
-/// comes first.
+/// Words are compared without options. `*` stands for any start or end of a word, `…` for any words
+/// in between. The first matching entry for a program counts, so longer ones come first.
 #[rustfmt::skip]
 pub(super) const TOOLS: &[(Action, &[&str])] = &[
     // Rust
@@ -209,7 +208,7 @@ pub(super) const RUNNERS_OF_SEVERAL: &[&str] = &[
     "npm-run-all",
 ];
 
-/// Parts of a script's name that say what it does.
+/// Parts of a script's name that tell what it does.
 #[rustfmt::skip]
 pub(super) const SCRIPT_NAMES: &[(Action, &[&str])] = &[
     (Test, &[
@@ -220,21 +219,21 @@ pub(super) const SCRIPT_NAMES: &[(Action, &[&str])] = &[
     (Types, &["typecheck", "types", "tsc", "mypy", "typescript", "tc"]),
     (Build, &["build", "compile", "bundle", "dist"]),
     (Format, &["fmt", "format", "prettier", "formatting"]),
-    // They run several checks, the tests among them.
+    // These run several checks, including the tests.
     (Test, &[
         "all", "check", "checks", "ci", "precommit", "preflight", "prepush", "qa", "quality", "validate",
         "validation", "verify",
     ]),
 ];
 
-/// Parts of a script's name that say that it is something else: `test-server`, `build:watch`.
+/// Parts of a script's name that mean something else: `test-server`, `build:watch`.
 pub(super) const SCRIPT_OTHERS: &[&str] = &[
     "clean", "container", "create", "data", "db", "debug", "deploy", "dev", "docs", "down", "env",
     "fixtures", "gen", "generate", "init", "install", "list", "migrate", "new", "open", "prepare", "release",
     "report", "reset", "seed", "serve", "server", "setup", "start", "stop", "ui", "up", "update", "watch",
 ];
 
-/// Options with which a tool only shows something, or waits.
+/// Options that make a tool only show something, or wait.
 pub(super) const IDLE_OPTIONS: &[&str] = &[
     "--co", "--collect-only", "--dry-run", "--help", "--init", "--list", "--list-tests", "--listTests",
     "--print-config", "--showConfig", "--version", "--watch", "--watchAll", "-version", "--ui",
@@ -256,6 +255,9 @@ pub(super) const READ_ONLY: &[&str] = &[
     "sed", "set", "sleep", "sort", "stat", "tail", "test", "tree", "true", "type", "uname", "uniq", "wc",
     "which", "whoami", "xxd",
 ];
+
+/// Programs, and subcommands of git, that take away the files that they are given.
+pub(super) const REMOVERS: &[&str] = &["rm", "rmdir", "shred", "trash", "trash-put", "unlink"];
 
 /// Subcommands of `git` that change nothing.
 pub(super) const READ_ONLY_GIT: &[&str] = &[

@@ -1,6 +1,6 @@
 //! What a command line does: its simple commands, the program of each behind its wrappers, whether
 //! it changes anything, which check it runs, whether its exit status is hidden. Reads words and
-//! expands nothing: must not be used to prove more than what stands there.
+//! expands nothing, so it proves no more than what is written there.
 
 mod actions;
 mod exit_status;
@@ -12,29 +12,49 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::OnceLock;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::paths::base_name;
 pub use crate::shell::actions::Action;
-use crate::shell::known_tools::{READ_ONLY, READ_ONLY_GIT, REMOTE};
+use crate::shell::known_tools::{READ_ONLY, READ_ONLY_GIT, REMOTE, REMOVERS};
 pub use crate::shell::parse::{Separator, SimpleCommand};
 use crate::shell::wrappers::{is_assignment, program_name};
 
-/// How deep scripts in scripts (`bash -c "bash -c …"`) are parsed.
+/// How deeply nested scripts (`bash -c "bash -c …"`) are parsed.
 const DEPTH: usize = 3;
 
-/// A command line, which is parsed once, when something is first asked about it.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(transparent)]
+/// A command line, parsed once, when it is first needed. Saved with the answer to the one question
+/// that every later stop asks of every command.
+#[derive(Debug, Clone, Default)]
 pub struct CommandLine {
     text: String,
-    #[serde(skip)]
     commands: OnceLock<Vec<SimpleCommand>>,
+    only_reads: OnceLock<bool>,
 }
 
 impl<T: Into<String>> From<T> for CommandLine {
     fn from(text: T) -> Self {
-        Self { text: text.into(), commands: OnceLock::new() }
+        Self { text: text.into(), ..Self::default() }
+    }
+}
+
+impl Serialize for CommandLine {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // Whoever reads it as text wants the line alone.
+        if serializer.is_human_readable() {
+            return self.text.serialize(serializer);
+        }
+        (&self.text, self.only_reads()).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for CommandLine {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if deserializer.is_human_readable() {
+            return String::deserialize(deserializer).map(Self::from);
+        }
+        let (text, only_reads) = <(String, bool)>::deserialize(deserializer)?;
+        Ok(Self { text, only_reads: only_reads.into(), ..Self::default() })
     }
 }
 
@@ -61,14 +81,14 @@ impl PartialEq for CommandLine {
 impl Eq for CommandLine {}
 
 impl CommandLine {
-    /// Returns the text for a change, after which it is parsed anew.
+    /// Returns the text for modification, after which it is parsed again.
     pub fn text_mut(&mut self) -> &mut String {
         self.commands.take();
+        self.only_reads.take();
         &mut self.text
     }
 
-    /// Returns its simple commands as written, each with the commands of the script that it is
-    /// given.
+    /// Returns its simple commands as written, each with the commands of its script, if it has one.
     pub fn commands(&self) -> &[SimpleCommand] {
         self.commands.get_or_init(|| {
             let mut commands = parse::parse(&self.text);
@@ -77,7 +97,7 @@ impl CommandLine {
         })
     }
 
-    /// Returns all simple commands, those of a script after the shell that runs it.
+    /// Returns all simple commands, with those of a script after the shell that runs it.
     pub fn all(&self) -> Vec<&SimpleCommand> {
         fn add<'a>(commands: &'a [SimpleCommand], all: &mut Vec<&'a SimpleCommand>) {
             for command in commands {
@@ -90,17 +110,17 @@ impl CommandLine {
         all
     }
 
-    /// Returns the simple commands, those of a script in the place of the shell that runs it.
+    /// Returns the simple commands, with those of a script in place of the shell that runs it.
     fn flat(&self) -> Vec<&SimpleCommand> {
         self.all().into_iter().filter(|command| command.script.is_empty()).collect()
     }
 
-    /// Whether nothing in the line can have changed a file.
+    /// Returns whether nothing in the line can have changed a file.
     pub fn only_reads(&self) -> bool {
-        self.commands().iter().all(SimpleCommand::only_reads)
+        *self.only_reads.get_or_init(|| self.commands().iter().all(SimpleCommand::only_reads))
     }
 
-    /// Returns the check that the line runs, if it is one that changes nothing.
+    /// Returns the check that the line runs, if it is one and changes nothing.
     pub fn check(&self) -> Option<Action> {
         self.flat().into_iter().find_map(|command| {
             let check = command.action.filter(|action| action.is_check())?;
@@ -114,24 +134,29 @@ impl CommandLine {
         })
     }
 
+    /// Returns the paths that its commands take away from where they are, as written.
+    pub fn removed_paths(&self) -> Vec<&str> {
+        self.all().into_iter().flat_map(SimpleCommand::removed_paths).collect()
+    }
+
     /// Whether one of these programs runs in the line.
     pub fn runs_any(&self, programs: &[&str]) -> bool {
         self.flat().iter().any(|command| programs.contains(&command.program()))
     }
 
-    /// Whether the line calls a program of version control or of a forge.
+    /// Returns whether the line runs a version control program or a forge's.
     pub fn uses_version_control(&self) -> bool {
         self.runs_any(&["gh", "git", "glab", "hg", "hub", "jj", "svn"])
     }
 
-    /// Whether the exit status of the line does not tell how a check or another action in it ended:
-    /// `npm test | tail` succeeds whatever the tests do.
+    /// Returns whether the line's exit status does not tell how a check or another action in it
+    /// ended: `npm test | tail` succeeds whatever the tests do.
     pub fn hides_exit_status(&self) -> bool {
         let commands = self.flat();
         (0..commands.len()).any(|at| commands[at].action.is_some() && exit_status::is_hidden(&commands, at))
     }
 
-    /// Whether part of the line works on another machine or in a container.
+    /// Returns whether part of the line works on another machine or in a container.
     pub fn works_elsewhere(&self) -> bool {
         self.commands().iter().any(SimpleCommand::works_elsewhere)
     }
@@ -154,17 +179,17 @@ fn parse_scripts(commands: &mut [SimpleCommand], depth: usize) {
 }
 
 impl SimpleCommand {
-    /// Returns its words, and the files that it writes and reads after them.
+    /// Returns its words, then the files that it writes and reads.
     pub fn words_and_files(&self) -> Vec<String> {
         [self.words.as_slice(), &self.writes, &self.reads].concat()
     }
 
-    /// Returns its words from the program on, behind assignments, shell words and wrappers.
+    /// Returns its words from the program on, after assignments, shell words and wrappers.
     pub fn program_words(&self) -> &[String] {
         &self.words[self.program_at..]
     }
 
-    /// Returns the name of its program without the folder; empty where there is none.
+    /// Returns the name of its program without the folder; empty if there is none.
     pub fn program(&self) -> &str {
         self.program_words().first().map_or("", |program| program_name(program))
     }
@@ -201,7 +226,7 @@ impl SimpleCommand {
         self.writes.iter().all(|file| file.starts_with("/dev/")) && self.program_only_reads()
     }
 
-    /// Whether its program changes nothing; its output may still go to a file.
+    /// Returns whether its program changes nothing; its output may still go to a file.
     pub fn program_only_reads(&self) -> bool {
         let changes_in_place = || {
             self.arguments().iter().any(|word| {
@@ -219,11 +244,29 @@ impl SimpleCommand {
         }
     }
 
+    /// Returns the paths that it takes away from where they are.
+    fn removed_paths(&self) -> Vec<&str> {
+        let (program, arguments) = match self.git() {
+            Some((subcommand, arguments)) => (subcommand, arguments),
+            None => (self.program(), self.arguments()),
+        };
+        let end = arguments.iter().position(|word| word == "--").unwrap_or(arguments.len());
+        let (before, behind) = arguments.split_at(end);
+        let options = before.iter().filter(|word| !word.starts_with('-'));
+        let mut paths: Vec<&str> = options.chain(behind.iter().skip(1)).map(String::as_str).collect();
+        if program == "mv" {
+            paths.pop();
+        } else if !REMOVERS.contains(&program) {
+            paths.clear();
+        }
+        paths
+    }
+
     fn works_elsewhere(&self) -> bool {
         let is_before = |word: &String| {
             word.contains('=') || matches!(word.as_str(), "sudo" | "time" | "env" | "then" | "do")
         };
-        // `docker exec web touch a` runs `touch`, and in the container.
+        // `docker exec web touch a` runs `touch`, but inside the container.
         let outer = self.words.iter().position(|word| !is_before(word)).unwrap_or(self.words.len());
         [&self.words[outer..], self.program_words()].iter().any(|words| {
             let second = words.get(1).map(String::as_str);
@@ -273,6 +316,14 @@ mod tests {
         ] {
             assert!(!CommandLine::from(line).only_reads(), "{line}");
         }
+    }
+
+    #[test]
+    fn paths_that_are_taken_away() {
+        let removed = |line: &str| CommandLine::from(line).removed_paths().join(" ");
+        assert_eq!(removed("rm -rf a 'b c' && sudo unlink d"), "a b c d");
+        assert_eq!(removed("git rm --cached -- -e; git mv f g; mv h i dir/"), "-e f h i");
+        assert_eq!(removed("bash -c 'rm j' && echo rm k; git commit -m rm; cp l m"), "j");
     }
 
     #[test]

@@ -5,7 +5,7 @@
 use crate::shell::actions::{Action, action};
 use crate::shell::wrappers::program_words;
 
-/// What stands between a command and the next one.
+/// The separator between a command and the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Separator {
     /// `&&`
@@ -18,14 +18,14 @@ pub enum Separator {
     Next,
     /// `&`
     Background,
-    /// The line ends.
+    /// The end of the line.
     End,
 }
 
 /// One simple command of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SimpleCommand {
-    /// Its words without quotes and redirections; shell words such as `then` are among them.
+    /// Its words without quotes and redirections, including shell words such as `then`.
     pub words: Vec<String>,
     /// Files that its output goes to, as written.
     pub writes: Vec<String>,
@@ -35,13 +35,13 @@ pub struct SimpleCommand {
     pub input: String,
     /// What comes after it.
     pub separator: Separator,
-    /// Whether it is part of a condition, a loop or a function: the exit status of the line says
+    /// Whether it is part of a condition, a loop or a function: the line's exit status tells
     /// neither whether it ran nor how it ended.
     pub is_conditional: bool,
-    /// The commands of the script that it is given, if it is a shell: `bash -c '…'`, `eval …`, `sh
-    /// <<EOF`.
+    /// The commands of its script, if it is a shell: `bash -c '…'`, `eval …`, `sh <<EOF`.
     pub script: Vec<SimpleCommand>,
-    /// Where in `words` the program begins: behind assignments, shell words and wrappers.
+    /// The index in `words` at which the program begins, after assignments, shell words and
+    /// wrappers.
     pub(super) program_at: usize,
     /// What its program does, if it is known.
     pub action: Option<Action>,
@@ -139,7 +139,7 @@ impl Draft {
         });
     }
 
-    /// Reads `2>&1`, `>a`, `&> a`, `< a`, `<<EOF`, `<<< word`. `number` is the place of this
+    /// Parses `2>&1`, `>a`, `&> a`, `< a`, `<<EOF`, `<<< word`. `number` is the index of this
     /// command in the line.
     fn redirect(&mut self, reader: &mut Reader<'_>, number: usize) {
         while reader.peek(0).is_some_and(|c| c.is_ascii_digit() || c == '&') {
@@ -185,20 +185,20 @@ impl Draft {
 
 struct Reader<'a> {
     text: &'a str,
-    /// In bytes; a backslash at the end takes it past the end.
+    /// In bytes; a trailing backslash takes it past the end.
     at: usize,
-    /// Here-documents that begin at the next line: the number of the command that reads it, and its
+    /// Here-documents that begin on the next line: the number of the command that reads it, and its
     /// delimiter.
     heredocs: Vec<(usize, String)>,
 }
 
-/// Whether a character means something else than itself in a word.
+/// Returns whether a character has a special meaning in a word.
 fn is_special(c: char) -> bool {
     c.is_whitespace() || r#"\'"`$()|&;<>"#.contains(c)
 }
 
 impl<'a> Reader<'a> {
-    /// Returns the character so many bytes ahead; those between must be ASCII.
+    /// Returns the character this many bytes ahead; those in between must be ASCII.
     fn peek(&self, ahead: usize) -> Option<char> {
         let at = self.at + ahead;
         match self.text.as_bytes().get(at)? {
@@ -211,7 +211,7 @@ impl<'a> Reader<'a> {
         self.at += c.len_utf8();
     }
 
-    /// Passes a backslash and the character that it escapes, and returns that.
+    /// Skips a backslash and the character that it escapes, and returns that.
     fn pass_escaped(&mut self) -> Option<char> {
         let escaped = self.peek(1);
         self.at += 1 + escaped.map_or(1, char::len_utf8);
@@ -222,7 +222,7 @@ impl<'a> Reader<'a> {
         &self.text[self.at.min(self.text.len())..]
     }
 
-    /// Returns the text up to a character, and passes both.
+    /// Returns the text up to a character, and skips both.
     fn pass_until(&mut self, end: char) -> &'a str {
         let rest = self.rest();
         let length = rest.find(end).unwrap_or(rest.len());
@@ -240,7 +240,7 @@ impl<'a> Reader<'a> {
         matches!(self.peek(digits), Some('<' | '>'))
     }
 
-    /// Reads a word: up to white space or an operator, without quotes. A substitution stays as
+    /// Parses a word: up to white space or an operator, without quotes. A substitution stays as
     /// written.
     fn word(&mut self) -> String {
         let mut word = String::new();
@@ -299,7 +299,7 @@ impl<'a> Reader<'a> {
         self.at += length;
     }
 
-    /// Reads `$( … )`: quotes and here-documents in it may hold brackets of their own.
+    /// Parses `$( … )`: quotes and here-documents in it may contain brackets.
     fn substitution(&mut self, word: &mut String) {
         let start = self.at;
         let outer = std::mem::take(&mut self.heredocs);
@@ -359,7 +359,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the delimiter after `<<`; the document begins on the next line.
+    /// Parses the delimiter after `<<`; the document begins on the next line.
     fn open_heredoc(&mut self, command: usize) {
         if self.peek(0) == Some('-') {
             self.at += 1;
@@ -379,7 +379,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the documents that begin here, each with the number of the command that it is for.
+    /// Reads the documents that begin here, each with the number of its command.
     fn take_heredocs(&mut self) -> Vec<(usize, &'a str)> {
         let mut documents = Vec::new();
         for (command, delimiter) in std::mem::take(&mut self.heredocs) {

@@ -1,6 +1,6 @@
-//! Finds the program that a simple command really runs, behind assignments, shell words and
-//! programs that run another one (`sudo`, `timeout 60`, `uv run`, `docker exec web`). Must not
-//! guess: a wrapper that is not in the table is a program like any other.
+//! Finds the program that a simple command really runs, after assignments, shell words and programs
+//! that run another one (`sudo`, `timeout 60`, `uv run`, `docker exec web`). Must not guess: a
+//! wrapper that is not in the table is an ordinary program.
 
 use crate::paths::base_name;
 use crate::shell::parse::{OPENERS, SimpleCommand};
@@ -97,7 +97,7 @@ fn without_one_wrapper(words: &[String]) -> &[String] {
         return words;
     };
     let inner = after_options(&words[after..], valued, operands);
-    // `command -v x`, `npx --version`, `time` alone: they run nothing.
+    // `command -v x`, `npx --version`, `time` alone run nothing.
     if inner.is_empty() || (name == "command" && words.get(1).is_some_and(|word| word.starts_with('-'))) {
         words
     } else {
@@ -119,8 +119,8 @@ fn interpreted(words: &[String]) -> &[String] {
     words
 }
 
-/// Returns where the words go on after a wrapper's name. Options may come between the words of the
-/// name: `docker compose -f x run`.
+/// Returns the index of the first word after a wrapper's name. Options may come between the words
+/// of the name: `docker compose -f x run`.
 fn after_name(words: &[String], name: &str) -> Option<usize> {
     let mut wanted = name.split(' ');
     if program_name(words.first()?) != wanted.next()? {
@@ -170,7 +170,7 @@ fn is_one_of(options: &str, word: &str) -> bool {
     options.split(' ').any(|option| option == word)
 }
 
-/// Whether a word is `NAME=value`.
+/// Returns whether a word is `NAME=value`.
 pub(super) fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')

@@ -1,5 +1,6 @@
-//! The state of feature loops, one file for each folder. Where there never was a loop a stop pays one failed open. A
-//! loop is changed under a lock; the process that runs one holds another lock until it ends, however that happens.
+//! The state of feature loops, one file for each folder. Without a loop a stop pays one failed
+//! open. A loop is changed under a lock; the process that runs one holds another lock until it
+//! ends, however that happens.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -11,14 +12,14 @@ use crate::feature_loop::LoopState;
 use crate::ids::ContentId;
 use crate::private_file::{self, Access};
 
-/// A loop in which nothing moved for so long is forgotten.
+/// A loop without progress for this long is forgotten.
 const FORGET_MS: i64 = 90 * 24 * 3600 * 1000;
 
-/// How long somebody may need who only looks whether a loop is run.
+/// How long a check whether a loop is running may hold its lock.
 const GLANCE: Duration = Duration::from_millis(20);
 const GLANCES: u32 = 10;
 
-/// The place of the one who runs a loop; let go with the process.
+/// The lock of the process that runs a loop; released with the process.
 #[derive(Debug)]
 pub struct RunLock(#[expect(dead_code, reason = "held, not read")] File);
 
@@ -29,7 +30,7 @@ impl StateFolder {
 
     fn loop_file(&self, folder: &Path) -> PathBuf {
         let real = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf());
-        self.loops().join(format!("{}.json", ContentId::of(real.to_string_lossy().as_bytes())))
+        self.loops().join(format!("{}.json", ContentId::digest(real.to_string_lossy().as_bytes())))
     }
 
     pub fn loop_of(&self, folder: &Path) -> Option<LoopState> {
@@ -45,22 +46,22 @@ impl StateFolder {
             .collect()
     }
 
-    /// Forgets loops that nobody will go on with: their folder is gone, or they stand still for a long time. Every stop looks at
-    /// all that are there.
+    /// Forgets loops that nobody will continue: their folder is gone, or they have been idle for
+    /// long. Every stop looks at all existing loops.
     pub fn tidy_loops(&self, now_ms: i64) {
         let is_old = |one: &LoopState| now_ms.saturating_sub(one.moved_ms.max(one.begun_ms)) > FORGET_MS;
         let is_over = |one: &LoopState| !one.folder.is_dir() || is_old(one) && one.session.is_none();
         for one in self.all_loops().into_iter().filter(is_over) {
-            // By the name that it has: the folder may be gone, and links in its path with it.
-            let name = ContentId::of(one.folder.to_string_lossy().as_bytes());
+            // By the name in the file: the folder may be gone, and links in its path with it.
+            let name = ContentId::digest(one.folder.to_string_lossy().as_bytes());
             for end in ["json", "run", "lock"] {
                 let _ = fs::remove_file(self.loops().join(format!("{name}.{end}")));
             }
         }
     }
 
-    /// Changes the loop of a folder: what is there no more, or not yet, is `None`. What goes wrong in the change changes
-    /// nothing.
+    /// Changes the loop of a folder; `None` stands for one that no longer exists, or not yet. If
+    /// the change fails, nothing changes.
     pub fn change_loop<T>(
         &self,
         folder: &Path,
@@ -81,12 +82,12 @@ impl StateFolder {
         file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
-    /// Takes the one place at which the loop of a folder may be run; the process that has it where another one does.
+    /// Takes the lock for running the loop of a folder; the error names the process that has it.
     pub fn run_loop(&self, folder: &Path) -> Result<RunLock, String> {
         let path = self.loop_file(folder).with_extension("run");
         let failed = |error: io::Error| format!("{}: {error}", path.display());
         let mut file = private_file::open(&path, Access::Write).map_err(|error| error.to_string())?;
-        // Somebody who only looks has it for a moment.
+        // A process that only checks has it for a moment.
         let mut taken = file.try_lock();
         for _ in 0..GLANCES {
             if !matches!(taken, Err(TryLockError::WouldBlock)) {
@@ -108,7 +109,8 @@ impl StateFolder {
             }
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
-        // Only for the words above: the lock itself is the kernel's, and no run that is gone can leave it behind.
+        // Only for the message above: the lock itself is the kernel's, and is released with its
+        // process.
         let pid = format!("{}\n", std::process::id());
         let written = file
             .set_len(0)

@@ -1,10 +1,12 @@
-//! The state folder: what lasts from one stop to the next, such as how often a session was blocked, what its last
-//! audit saw, which flags a client has. A cache that can't be read counts as never written. Must not lose a session's
-//! count in silence: one that can't be read or written, or that somebody else wrote, is an error to the caller.
+//! The state folder: what is kept from one stop to the next, such as how often a session was
+//! blocked, what its last audit saw, and a client's flags. A cache that can't be read counts as
+//! absent. Must not lose a session's counters silently: if they can't be read or written, or
+//! something else wrote them, the caller gets an error.
 
 mod allowed;
 mod loops;
 mod newest_stop;
+mod pending_notices;
 mod sealed;
 mod shell;
 mod switch;
@@ -20,6 +22,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::checks::Passed;
+use crate::checks::hold::Hold;
 use crate::client::program::{ClientStamp, FlagCache, Flags};
 use crate::env::{self, Env};
 use crate::evidence::FileCache;
@@ -30,43 +33,60 @@ use crate::private_file::{self, Access, Durability};
 pub use crate::state::newest_stop::{Acquired, NewestStop, stop_name};
 pub use allowed::{allowed, load_config};
 pub use loops::RunLock;
+pub use pending_notices::Line;
 pub use shell::Shell;
 pub use switch::{SwitchedOff, Switches, Thrown};
+
+/// The notice that the budget of blocks is spent.
+pub const BLOCK_BUDGET: &str = "block-budget";
 
 #[derive(Debug, Clone)]
 pub struct StateFolder {
     root: PathBuf,
+    /// Whether other users could write to it until it was opened.
+    pub was_writable_by_others: bool,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SessionState {
     pub blocks: u32,
-    /// How many calls of a model were made for it.
+    /// How many model calls were made for it.
     #[serde(skip_serializing_if = "is_zero")]
     pub reader_calls: u32,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub blocked_by: BTreeMap<String, u32>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub checks: BTreeMap<String, Passed>,
-    /// When each of its agents was blocked last, in milliseconds since 1970.
+    /// The checks that it is blocked for, until they pass.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub held_checks: BTreeMap<String, Hold>,
+    /// When each of its agents was last blocked, in milliseconds since 1970.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub blocked_ms: BTreeMap<String, i64>,
-    /// The newest block was one that only keeps the session at work: what it does since is checked again.
+    /// The newest block only kept the session working: what it has done since is checked again.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub kept_working: bool,
     /// What the last audit of each of its agents saw; the main agent's name is empty.
     pub audits: BTreeMap<String, LastAudit>,
-    /// Names of the advisories that the person was told of: once is enough.
-    pub told: BTreeSet<String>,
-    /// What its agents disputed, by the grounds of each finding: they are not blocked for it again.
+    /// Names of the notices that the person has seen: once is enough.
+    #[serde(rename = "told")]
+    pub shown_notices: BTreeSet<String>,
+    /// Notices for the next stop that has room for them: a block has none.
+    #[serde(rename = "untold", skip_serializing_if = "Vec::is_empty")]
+    pub pending_notices: Vec<String>,
+    /// The names of those that are shown once, by their lines.
+    #[serde(rename = "untold_names", skip_serializing_if = "BTreeMap::is_empty")]
+    pub pending_names: BTreeMap<String, String>,
+    /// What its agents disputed, by the grounds of each finding, for which they are not blocked
+    /// again.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub disputed: BTreeMap<String, Dispute>,
-    /// What the switch, the configs and the registration were when the session began, or when the person was told last
-    /// of a change of them: a digest of each.
+    /// Digests of the switch, the configs and the registration when the session began, or when the
+    /// person was last told of a change.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub surroundings: BTreeMap<String, String>,
-    /// The start at which it was last given what the config names.
+    /// The last start at which it was given what the config names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub given: Option<Given>,
 }
@@ -77,21 +97,23 @@ fn is_zero(count: &u32) -> bool {
 }
 
 impl SessionState {
-    /// Sets all counts of blocks to zero. What was audited, told and disputed stays.
+    /// Resets all counters of blocks. What was audited, shown and disputed stays.
     pub fn count_anew(&mut self) {
         self.blocks = 0;
         self.kept_working = false;
+        self.shown_notices.remove(BLOCK_BUDGET);
+        self.held_checks.clear();
         self.blocked_by.clear();
     }
 }
 
-/// A session's start, as one hook of it saw it.
+/// A start of a session, as one of its hooks saw it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Given {
     /// Why it started, in the client's word.
     pub source: String,
-    /// The client's process, where it tells that.
+    /// The client's process, if it is known.
     pub client: String,
     /// When the hook was started, in milliseconds since 1970.
     pub at_ms: i64,
@@ -103,63 +125,74 @@ pub struct LastAudit {
     /// How much work the session had done by then.
     pub work: usize,
     pub finished: usize,
-    /// How far the session had come.
+    /// How many rows the session had.
     pub rows: usize,
     /// Whether it did not block: what it saw need not be judged again.
     pub was_clean: bool,
-    /// The files that were changed by then, each with the hash of what it held.
+    /// The files that were changed by then, each with the hash of its content.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, String>,
     /// When it was decided, in milliseconds since 1970.
     pub decided_ms: i64,
+    /// A digest of the final message that it judged.
+    pub message: String,
 }
 
 /// What one stop changes in the state of its session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StateChange {
     pub audit: Option<LastAudit>,
-    /// Names of the advisories that the person is told of.
-    pub told: BTreeSet<String>,
+    /// Names of the notices that the person is shown.
+    pub shown_notices: BTreeSet<String>,
     pub checks: BTreeMap<String, Passed>,
-    /// What is around the session, where that is known or told from now on.
+    /// The checks that it is blocked for; `None` for one that passes now.
+    pub held_checks: BTreeMap<String, Option<Hold>>,
+    /// The session's surroundings, if they are known or recorded from now on.
     pub surroundings: Option<BTreeMap<String, String>>,
 }
 
 impl StateChange {
-    /// Adds what another gate changes.
+    /// Adds another gate's changes.
     pub fn extend(&mut self, other: &Self) {
         self.audit = other.audit.clone().or(self.audit.take());
-        self.told.extend(other.told.iter().cloned());
+        self.shown_notices.extend(other.shown_notices.iter().cloned());
         self.checks.extend(other.checks.clone());
+        self.held_checks.extend(other.held_checks.clone());
         self.surroundings = other.surroundings.clone().or(self.surroundings.take());
     }
 
     /// Applies it to the state of the session of this agent.
     pub fn apply(self, agent: &str, session: &mut SessionState) {
         session.audits.extend(self.audit.map(|audit| (agent.to_owned(), audit)));
-        session.told.extend(self.told);
+        session.shown_notices.extend(self.shown_notices);
         session.checks.extend(self.checks);
+        for (check, hold) in self.held_checks {
+            match hold {
+                Some(hold) => drop(session.held_checks.insert(check, hold)),
+                None => drop(session.held_checks.remove(&check)),
+            }
+        }
         session.surroundings = self.surroundings.unwrap_or_else(|| std::mem::take(&mut session.surroundings));
     }
 }
 
-/// The lock on one stop. The kernel releases it with the process, however that ends.
+/// The lock of one stop. The kernel releases it with the process, however that ends.
 #[derive(Debug)]
 pub struct StopLock(#[expect(dead_code, reason = "held, not read")] Option<File>);
 
 impl StateFolder {
-    /// `PUNCHLIST_HOME`, else the XDG state folder. An error where somebody else has a hand in it.
+    /// Returns `PUNCHLIST_HOME`, else the XDG state folder. Fails if somebody else can change it.
     pub fn find(env: &Env) -> io::Result<Self> {
         let state = || env.path("XDG_STATE_HOME").or_else(|| Some(env.home()?.join(".local").join("state")));
-        if let Some(root) = env.path(env::HOME).or_else(|| state().map(|state| state.join("punchlist"))) {
-            return private_file::claim_folder(&root).map(|()| Self { root }).map_err(unusable);
-        }
-        let root = homeless_folder();
-        private_file::claim_folder_among_others(&root).map(|()| Self { root }).map_err(unusable)
+        let (root, claimed) = match env.path(env::HOME).or_else(|| Some(state()?.join("punchlist"))) {
+            Some(root) => (root.clone(), private_file::claim_folder(&root)),
+            None => (homeless_folder(), private_file::claim_folder_among_others(&homeless_folder())),
+        };
+        claimed.map(|was_writable_by_others| Self { root, was_writable_by_others }).map_err(unusable)
     }
 
     pub fn at(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
+        Self { root: root.into(), was_writable_by_others: false }
     }
 
     pub fn root(&self) -> &Path {
@@ -170,18 +203,19 @@ impl StateFolder {
         self.root.join("sessions").join(format!("{}.json", file_name(session)))
     }
 
-    /// The state of a session. What is not as punchlist wrote it is an error of the kind `InvalidData`.
+    /// Returns the state of a session. Content that punchlist did not write is an error of the kind
+    /// `InvalidData`.
     pub fn session(&self, session: &str) -> io::Result<SessionState> {
         let path = self.session_file(session);
         let Some(bytes) = private_file::read(&path)? else { return Ok(SessionState::default()) };
-        let known = if sealed::is_sealed(&bytes) { serde_json::from_slice(&bytes).ok() } else { None };
+        let known = if sealed::is_sealed(&bytes, &path) { serde_json::from_slice(&bytes).ok() } else { None };
         known.ok_or_else(|| {
             let why = format!("{}: not as punchlist wrote it", path.display());
             io::Error::new(io::ErrorKind::InvalidData, why)
         })
     }
 
-    /// Changes the state of a session, under a lock. A block that is counted is on the disk when this returns.
+    /// Changes the state of a session, under a lock. A counted block is on disk when this returns.
     pub fn update_session(&self, session: &str, change: impl FnOnce(&mut SessionState)) -> io::Result<()> {
         let _turn = self.session_turn(session)?;
         let before = self.session(session)?;
@@ -190,15 +224,18 @@ impl StateFolder {
         if after == before { Ok(()) } else { self.write_session(session, &before, &after) }
     }
 
-    /// Whether an agent of the session stopped before, and the session's state is gone.
-    pub fn is_gone(&self, session: &str, agent: &str) -> bool {
-        let is_named =
-            fs::symlink_metadata(self.stop_file(session, agent, "stop")).is_ok_and(|meta| meta.len() > 0);
-        let file = fs::symlink_metadata(self.session_file(session));
-        is_named && file.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+    /// Whether an agent of the session stopped before.
+    pub fn stopped_before(&self, session: &str, agent: &str) -> bool {
+        fs::symlink_metadata(self.stop_file(session, agent, "stop")).is_ok_and(|meta| meta.len() > 0)
     }
 
-    /// Puts a state in the place of one that can't be used.
+    /// Whether there is a state of the session, of whatever kind.
+    pub fn has_session(&self, session: &str) -> bool {
+        let file = fs::symlink_metadata(self.session_file(session));
+        !file.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+    }
+
+    /// Replaces a state that can't be used.
     pub fn replace_session(&self, session: &str, state: &SessionState) -> io::Result<()> {
         let _turn = self.session_turn(session)?;
         self.write_session(session, &SessionState::default(), state)
@@ -212,10 +249,11 @@ impl StateFolder {
         let is_counted = after.blocks > before.blocks || after.blocked_by != before.blocked_by;
         let durability = if is_counted { Durability::Synced } else { Durability::Lazy };
         let json = serde_json::to_vec(after).map_err(io::Error::other)?;
-        private_file::write(&path, &sealed::seal(json), durability)
+        private_file::write(&path, &sealed::seal(json, &path), durability)
     }
 
-    /// The sessions whose state was written since `since_ms`, newest first: id, when (milliseconds since 1970), state.
+    /// Returns the sessions whose state was written since `since_ms`, newest first: id, time
+    /// (milliseconds since 1970), state.
     pub fn recent_sessions(&self, most: usize, since_ms: i64) -> Vec<(String, i64, SessionState)> {
         let entries = fs::read_dir(self.root.join("sessions")).into_iter().flatten().filter_map(Result::ok);
         let mut files: Vec<(i64, PathBuf)> = entries
@@ -237,41 +275,45 @@ impl StateFolder {
         files.into_iter().filter_map(read).take(most).collect()
     }
 
-    /// The cache of the files that one agent's last audit looked at.
+    /// Returns the cache of the files that one agent's last audit looked at.
     pub fn evidence(&self, session: &str, agent: &str) -> FileCache {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let kept = read_cache(&self.stop_file(session, agent, "files"));
         FileCache::decode(&kept, now.as_nanos())
     }
 
-    /// Writes the cache of the files that this audit looked at. A failure costs time at the next stop, no more.
-    pub fn keep_evidence(&self, session: &str, agent: &str, cache: &FileCache) {
+    /// Writes the cache of the files that this audit looked at. A failure only costs time at the
+    /// next stop.
+    pub fn save_evidence(&self, session: &str, agent: &str, cache: &FileCache) {
         if let Some(bytes) = cache.encode() {
             write_cache(&self.stop_file(session, agent, "files"), &bytes);
         }
     }
 
-    /// The resume points of the transcripts of one agent, as bytes; empty if there are none.
+    /// Returns the resume points of one agent's transcripts, as bytes; empty if there are none.
     pub fn cursors(&self, session: &str, agent: &str) -> Vec<u8> {
         read_cache(&self.stop_file(session, agent, "cursor"))
     }
 
     /// Writes the resume points of the transcripts of one agent of a session.
-    pub fn keep_cursors(&self, session: &str, agent: &str, bytes: &[u8]) {
+    pub fn save_cursors(&self, session: &str, agent: &str, bytes: &[u8]) {
         write_cache(&self.stop_file(session, agent, "cursor"), bytes);
     }
 
-    /// The block of one agent's last stop whose outcome is not known yet. Where there is none it costs a failed open.
-    pub fn pending(&self, session: &str, agent: &str) -> Option<PendingBlock> {
-        read_json(&self.stop_file(session, agent, "held"))
+    /// The block of one agent's last stop whose outcome is not known yet. Where there is none it
+    /// costs a failed open.
+    pub fn pending(&self, session: &str, agent: &str) -> io::Result<Option<PendingBlock>> {
+        let path = self.stop_file(session, agent, "held");
+        // One that is torn tells nothing.
+        Ok(private_file::read(&path)?.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
     }
 
-    /// Removes it. Returns whether this process was the one that did.
+    /// Removes it. Returns whether it was this process that did.
     pub fn take_pending(&self, session: &str, agent: &str) -> bool {
         fs::remove_file(self.stop_file(session, agent, "held")).is_ok()
     }
 
-    pub fn keep_pending(&self, session: &str, agent: &str, pending: &PendingBlock) -> io::Result<()> {
+    pub fn save_pending(&self, session: &str, agent: &str, pending: &PendingBlock) -> io::Result<()> {
         write_json(&self.stop_file(session, agent, "held"), pending)
     }
 
@@ -286,9 +328,9 @@ impl StateFolder {
         self.root.join("sessions").join(format!("{name}.{kind}"))
     }
 
-    /// Locks the stop of an agent, which has a name; `None` when another hook has that very stop: the client runs a
-    /// hook twice, at the same time, if it is registered twice. Whoever holds the lock and does not name this stop,
-    /// be it an older stop or no hook at all, is waited for briefly, and does not stand in its way.
+    /// Locks the stop of an agent, which has a name; `None` if another hook has that very stop: the
+    /// client runs a hook twice, at the same time, if it is registered twice. A holder that does
+    /// not name this stop, such as an older stop, is waited for briefly, and then ignored.
     pub fn lock_stop(&self, session: &str, agent: &str, stop: &str) -> Option<StopLock> {
         let path = self.stop_file(session, agent, "stop");
         let Ok(mut file) = private_file::open(&path, Access::Write) else { return Some(StopLock(None)) };
@@ -313,8 +355,8 @@ impl StateFolder {
         self.root.join("spending.json")
     }
 
-    /// How much the readers of all sessions have cost on a day, in dollars. What can't be read counts
-    /// as nothing spent: a limit on money is the person's convenience, no promise of ours.
+    /// Returns how much the readers of all sessions have cost on a day, in dollars. What can't be
+    /// read counts as nothing spent: a limit on money is a convenience, not a guarantee.
     pub fn spent_on(&self, day: Date) -> f64 {
         let known: Spending = read_json(&self.spending_file()).unwrap_or_default();
         if known.day == day.to_string() { known.dollars } else { 0.0 }
@@ -364,7 +406,7 @@ impl FlagCache for StateFolder {
     }
 }
 
-/// A session's id as a file name; one that could be something else becomes its hash.
+/// Returns a session's id as a file name; an unsafe one becomes its hash.
 fn file_name(id: &str) -> String {
     let plain = !id.is_empty()
         && id.len() <= 128
@@ -373,10 +415,10 @@ fn file_name(id: &str) -> String {
     if plain {
         return id.to_owned();
     }
-    ContentId::of(id)
+    ContentId::digest(id)
 }
 
-/// How long a hook may need from taking the lock on its stop to naming the stop in it.
+/// How long a hook may take from locking its stop to naming the stop in the lock.
 const NAMED_WITHIN: Duration = Duration::from_millis(600);
 
 #[expect(clippy::needless_pass_by_value, reason = "the form of `map_err`")]
@@ -384,7 +426,8 @@ fn unusable(error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("the state folder can't be used: {error}"))
 }
 
-/// The state folder of somebody who has no home: in the system's folder for the user, else in the temporary one.
+/// Returns the state folder for a user without a home: in the system's folder for the user, else in
+/// the temporary one.
 #[cfg(unix)]
 fn homeless_folder() -> PathBuf {
     let user = rustix::process::geteuid().as_raw();
@@ -401,7 +444,7 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
     serde_json::from_slice(&private_file::read(path).ok()??).ok()
 }
 
-/// Changes what a file holds, under a lock beside it. A file that holds nothing any more is removed.
+/// Changes the content of a file, under a lock beside it. A file that becomes empty is removed.
 fn update_json<T, R>(path: &Path, is_sealed: bool, change: impl FnOnce(&mut T) -> R) -> io::Result<R>
 where
     T: Clone + Default + PartialEq + Serialize + DeserializeOwned,
@@ -419,7 +462,7 @@ where
         return Ok(result);
     }
     let json = serde_json::to_vec(&value).map_err(io::Error::other)?;
-    let json = if is_sealed { sealed::seal(json) } else { json };
+    let json = if is_sealed { sealed::seal(json, path) } else { json };
     private_file::write(path, &json, Durability::Lazy)?;
     Ok(result)
 }

@@ -1,8 +1,8 @@
-//! Which stop of an agent is the newest, where audits run in the background: a later stop supersedes one that is
+//! Which stop of an agent is the newest, for background audits: a later stop supersedes one that is
 //! still being audited, and a second hook of the same stop does not.
 //!
-//! A file names the newest stop. It is changed only under the session's lock and replaced whole, so what is read
-//! within [`StateFolder::update_session`] stays true for as long as that lasts.
+//! A file names the newest stop. It is changed only under the session's lock and replaced
+//! atomically, so what is read within [`StateFolder::update_session`] stays true until that ends.
 
 use std::fs::{File, TryLockError};
 use std::path::PathBuf;
@@ -15,8 +15,8 @@ use crate::ids::{ContentId, new_id};
 use crate::private_file::{self, Access};
 use crate::state::{StateFolder, StopLock, read_json, write_json};
 
-/// How long a superseded audit may need to end its reader and release its lock. It notices within a tenth of a
-/// second. After this we go on beside it: its decision does not count any more.
+/// How long a superseded audit may take to end its reader and release its lock. It notices within a
+/// tenth of a second. After this we go on beside it: its decision no longer counts.
 const HAND_OVER: Duration = Duration::from_secs(3);
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -29,7 +29,7 @@ pub struct NewestStop<'a> {
     mark: Mark,
 }
 
-/// The newest stop, as the file has it.
+/// The newest stop, as stored in the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Mark {
     /// The name of the stop, the same for two hooks of it.
@@ -45,7 +45,7 @@ pub enum Acquired {
     /// This process decides the stop, until a newer one comes.
     Lock {
         lock: StopLock,
-        /// Another hook has had the same stop, and has ended.
+        /// Another hook has already decided the same stop.
         is_second: bool,
     },
     InHand,
@@ -53,7 +53,7 @@ pub enum Acquired {
 }
 
 impl<'a> NewestStop<'a> {
-    /// A claim that is not written yet.
+    /// Returns a claim that is not written yet.
     pub fn new(state: &'a StateFolder, session: &'a str, input: &'a HookInput, started_ms: i64) -> Self {
         let agent = input.agent_id.as_deref().unwrap_or_default();
         Self { state, session, agent, mark: Mark { stop: stop_name(input), hook: new_id(), started_ms } }
@@ -69,7 +69,7 @@ impl<'a> NewestStop<'a> {
 
     /// Writes the claim, takes the lock, and waits for the audit that is superseded to release it.
     pub fn acquire(&self) -> Acquired {
-        // Where no file can be made, no block can be counted, so none will be given.
+        // If no file can be created, no block can be counted, so none will be given.
         let nothing_kept = Acquired::Lock { lock: StopLock(None), is_second: false };
         let Ok(turn) = self.state.session_turn(self.session) else { return nothing_kept };
         let place = self.state.stop_file(self.session, self.agent, "stop");
@@ -85,7 +85,7 @@ impl<'a> NewestStop<'a> {
         if write_json(&self.file(), &self.mark).is_err() {
             return nothing_kept;
         }
-        // Under the session's lock: a second hook of this stop must not find this one free.
+        // Under the session's lock: a second hook of this stop must not find the lock free.
         let mut is_waiting = is_held(&place);
         drop(turn);
         let asked = Instant::now();
@@ -111,21 +111,23 @@ impl<'a> NewestStop<'a> {
         }
     }
 
-    /// Whether no newer stop has come. Where that can't be read, none has.
+    /// Returns whether no newer stop has come, which is assumed if that can't be read.
     pub fn is_newest(&self) -> bool {
         self.newest().is_none_or(|newest| newest.hook == self.mark.hook)
     }
 
-    /// Whether another stop's hook was started after this one. A start in the future is a clock that jumped back.
+    /// Returns whether another stop's hook was started after this one. A start in the future means
+    /// that the clock jumped back.
     fn is_older_than(&self, other: &Mark) -> bool {
         (self.mark.started_ms.saturating_add(1)..=crate::clock::now().as_millisecond())
             .contains(&other.started_ms)
     }
 }
 
-/// Names a stop by what its hooks are told, all of them the same. The transcript's length is no part of it: it grows
-/// while two hooks of one stop are being started. Clients before 2.1.145 send no prompt's id; two stops of theirs with
-/// the same words are one, and the first audit finds by itself that the session has moved on.
+/// Returns a name for a stop, from input that all its hooks share. The transcript's length is not
+/// part of it: it grows while two hooks of one stop are being started. Clients before 2.1.145 send
+/// no prompt id; two of their stops with the same text are one, and the first audit finds out by
+/// itself that the session has moved on.
 pub fn stop_name(input: &HookInput) -> String {
     let mut name = ContentId::default();
     for part in [&input.prompt_id, &input.last_assistant_message] {
@@ -135,7 +137,7 @@ pub fn stop_name(input: &HookInput) -> String {
     name.finish()
 }
 
-/// Whether another process has the lock. If not, this one takes it.
+/// Returns whether another process has the lock. If not, this one takes it.
 fn is_held(place: &File) -> bool {
     matches!(place.try_lock(), Err(TryLockError::WouldBlock))
 }
@@ -210,8 +212,8 @@ mod tests {
         assert!(!audited.is_newest());
     }
 
-    /// Many hooks at once, two for each stop: no stop has a say once a newer one has claimed its place, and the newest
-    /// of all has the last one.
+    /// Many hooks at once, two for each stop: a stop no longer counts once a newer one has claimed
+    /// its place, and the newest of all decides.
     #[test]
     fn in_a_crowd_the_newest_has_the_last_word() {
         const STOPS: i64 = 8;

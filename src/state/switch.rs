@@ -1,5 +1,6 @@
-//! The person's switch, and what `install` created. One file has every switch that is off, and is gone where none is:
-//! a stop pays one failed open for it. What can't be read counts as on.
+//! The person's switch, and what `install` created. One file has every switch that is off, and is
+//! absent if there is none: a stop pays one failed open for it. A switch that can't be read counts
+//! as on.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -17,7 +18,7 @@ use crate::ids::ContentId;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Switches {
-    /// Folders, with all that is in them.
+    /// Folders, with everything inside them.
     pub projects: BTreeMap<PathBuf, Thrown>,
     pub sessions: BTreeMap<String, Thrown>,
 }
@@ -25,9 +26,9 @@ pub struct Switches {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Thrown {
-    /// When, in milliseconds since 1970.
+    /// When it was switched, in milliseconds since 1970.
     pub at_ms: i64,
-    /// By a command of a session of the client.
+    /// Whether a command of a client's session did it.
     pub in_session: bool,
     /// The shell in whose terminal it was typed.
     pub shell: Option<Shell>,
@@ -37,12 +38,12 @@ pub struct Thrown {
 pub struct SwitchedOff {
     pub what: String,
     pub thrown: Thrown,
-    /// Whether punchlist wrote it, and nobody changed it since.
+    /// Whether punchlist wrote it, and nobody has changed it since.
     pub is_ours: bool,
 }
 
 impl SwitchedOff {
-    /// Whether a person threw it: in a terminal that is open still, and that no agent opened.
+    /// Returns whether a person set it: in a terminal that is still open, and that no agent opened.
     pub fn is_persons(&self) -> bool {
         self.is_ours && !self.thrown.in_session && self.thrown.shell.is_some_and(Shell::is_a_persons)
     }
@@ -52,7 +53,7 @@ impl SwitchedOff {
 const FORGET_MS: i64 = 90 * 24 * 3600 * 1000;
 
 impl Switches {
-    /// Every folder that is off and has `project` in it.
+    /// Returns every folder that is off and contains `project`.
     pub fn covering(&self, project: &Path) -> Vec<PathBuf> {
         let real = fs::canonicalize(project).unwrap_or_else(|_| project.to_path_buf());
         let covers = |folder: &&PathBuf| project.starts_with(folder) || real.starts_with(folder);
@@ -75,19 +76,19 @@ impl StateFolder {
         self.root.join("off.json")
     }
 
-    /// Every switch that is off.
+    /// Returns every switch that is off.
     pub fn switches(&self) -> Switches {
         read_json(&self.switch_file()).unwrap_or_default()
     }
 
-    /// What lets the stops of this session through, if anything does.
+    /// Returns what lets the stops of this session through, if anything does.
     pub fn switched_off(&self, project: &Path, session: &str) -> Option<SwitchedOff> {
         let bytes = read_cache(&self.switch_file());
         let switches: Switches = serde_json::from_slice(&bytes).ok()?;
-        switches.of_stop(project, session, is_sealed(&bytes))
+        switches.of_stop(project, session, is_sealed(&bytes, &self.switch_file()))
     }
 
-    /// Throws switches. Whoever else does the same waits for its turn.
+    /// Changes switches, under a lock.
     pub fn throw<T>(&self, now_ms: i64, change: impl FnOnce(&mut Switches) -> T) -> io::Result<T> {
         update_json(&self.switch_file(), true, |switches: &mut Switches| {
             let result = change(switches);
@@ -97,24 +98,38 @@ impl StateFolder {
     }
 
     fn receipt_file(&self, settings: &Path) -> PathBuf {
-        let name = ContentId::of(settings.to_string_lossy().as_bytes());
+        let name = ContentId::digest(settings.to_string_lossy().as_bytes());
         self.root.join("installs").join(format!("{name}.json"))
     }
 
-    /// What `install` made in and around a settings file; `None` where nobody remembers.
+    /// Returns what `install` created in and around a settings file; `None` if there is no receipt.
     pub fn receipt(&self, settings: &Path) -> Option<BTreeSet<Created>> {
         read_json(&self.receipt_file(settings))
     }
 
-    /// Remembers it, beside what was made before.
-    pub fn keep_receipt(&self, settings: &Path, made: &[Created]) -> io::Result<()> {
+    /// Adds to the receipt of what was created.
+    pub fn save_receipt(&self, settings: &Path, made: &[Created]) -> io::Result<()> {
         let mut all = self.receipt(settings).unwrap_or_default();
         all.extend(made);
-        write_json(&self.receipt_file(settings), &all)
+        write_json(&self.receipt_file(settings), &all)?;
+        update_json(&self.installs_file(), false, |files: &mut BTreeSet<PathBuf>| {
+            files.insert(settings.to_path_buf());
+        })
     }
 
     pub fn drop_receipt(&self, settings: &Path) {
         let _ = fs::remove_file(self.receipt_file(settings));
+        let _ =
+            update_json(&self.installs_file(), false, |files: &mut BTreeSet<PathBuf>| files.remove(settings));
+    }
+
+    fn installs_file(&self) -> PathBuf {
+        self.root.join("installs").join("files.json")
+    }
+
+    /// Returns the settings files with a receipt.
+    pub fn installs(&self) -> BTreeSet<PathBuf> {
+        read_json(&self.installs_file()).unwrap_or_default()
     }
 }
 
@@ -177,10 +192,12 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let (state, file) = (StateFolder::at(folder.path()), Path::new("/w/.claude/settings.json"));
         assert_eq!(state.receipt(file), None);
-        state.keep_receipt(file, &[Created::Hooks]).expect("kept");
-        state.keep_receipt(file, &[Created::SubagentStop]).expect("kept");
+        state.save_receipt(file, &[Created::Hooks]).expect("kept");
+        state.save_receipt(file, &[Created::SubagentStop]).expect("kept");
         assert_eq!(state.receipt(file), Some([Created::Hooks, Created::SubagentStop].into()));
+        assert_eq!(state.installs(), [file.to_path_buf()].into());
         state.drop_receipt(file);
         assert_eq!(state.receipt(file), None);
+        assert_eq!(state.installs(), BTreeSet::new());
     }
 }

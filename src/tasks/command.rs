@@ -54,7 +54,7 @@ pub(super) fn find_pending(lookup: &Lookup<'_>) -> LookupOutcome {
         Ending::TimedOut => failed(format!("took longer than {}", seconds(time))),
         Ending::Interrupted(signal) => failed(format!("was not waited for: {signal}")),
         Ending::Flooded => failed("printed more than 8 MB".into()),
-        Ending::Unwanted => failed("was not wanted any more".into()),
+        Ending::Unwanted => failed("was cancelled".into()),
         Ending::NotStarted(error) => failed(format!("could not be started: {error}")),
     }
 }
@@ -81,7 +81,7 @@ mod tests {
             timeout: Duration::from_millis(1_500),
             ..TasksConfig::default()
         };
-        LookupOutcome::of(&config, &std::env::temp_dir(), agent)
+        LookupOutcome::for_agent(&config, &std::env::temp_dir(), agent)
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! Tasks in a JSON file, whose path is relative to the project. A half-written file is read again.
 //! Must not follow a link out of the project; an absolute path may be anywhere.
 
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
 use super::{Lookup, LookupOutcome, find_in_json};
-use crate::files::open_real;
+use crate::files::{open_real, read_up_to, real_within};
 
 const MAX_BYTES: u64 = 8 << 20;
 
@@ -43,18 +43,12 @@ pub(super) fn find_pending(lookup: &Lookup<'_>) -> LookupOutcome {
 }
 
 fn read(path: &Path, within: Option<&Path>) -> io::Result<Vec<u8>> {
-    let real = std::fs::canonicalize(path)?;
-    let is_inside =
-        |folder: &Path| std::fs::canonicalize(folder).is_ok_and(|folder| real.starts_with(folder));
-    if !within.is_none_or(is_inside) {
-        return Err(io::Error::other("it leads out of the project, and is not read"));
-    }
-    let mut bytes = Vec::new();
-    open_real(&real)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(io::Error::other("longer than 8 MB"));
-    }
-    Ok(bytes)
+    let real = match within {
+        Some(folder) => real_within(path, folder)?
+            .ok_or_else(|| io::Error::other("it leads out of the project, and is not read"))?,
+        None => std::fs::canonicalize(path)?,
+    };
+    read_up_to(open_real(&real)?, MAX_BYTES)?.ok_or_else(|| io::Error::other("longer than 8 MB"))
 }
 
 #[cfg(test)]
@@ -68,7 +62,7 @@ mod tests {
 
     fn lookup(project: &Path, file: &str, agent: Option<&str>) -> LookupOutcome {
         let config = TasksConfig { source: TaskSource::File, file: file.into(), ..TasksConfig::default() };
-        LookupOutcome::of(&config, project, agent)
+        LookupOutcome::for_agent(&config, project, agent)
     }
 
     #[track_caller]

@@ -29,7 +29,7 @@ pub(super) fn find_pending(lookup: &Lookup<'_>) -> LookupOutcome {
     }
 }
 
-/// A URL without its user part and query, which may be secret.
+/// Returns a URL without its user part and query, which may be secret.
 fn display_url(url: &str) -> String {
     let url = url.split(['?', '#']).next().unwrap_or_default();
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
@@ -62,7 +62,7 @@ fn fetch(lookup: &Lookup<'_>, url: &str) -> Result<Vec<u8>, String> {
     }
 }
 
-/// Why a try failed.
+/// Why an attempt failed.
 struct Failure {
     why: String,
     is_temporary: bool,
@@ -129,7 +129,7 @@ fn token(lookup: &Lookup<'_>, url: &str) -> Result<Option<String>, String> {
     if !is_private(url) {
         return Err("its token is sent over https, or to this machine: this is neither".into());
     }
-    // A line end would start another header.
+    // A newline would start another header.
     let token = token.trim();
     if token.chars().any(|letter| letter.is_control() || letter.is_whitespace()) {
         return Err(format!("what the variable {variable} has is no token"));
@@ -137,8 +137,8 @@ fn token(lookup: &Lookup<'_>, url: &str) -> Result<Option<String>, String> {
     Ok(Some(token.to_owned()))
 }
 
-/// Whether the URL is https or this machine.
-fn is_private(url: &str) -> bool {
+/// Returns whether the URL is https or on this machine.
+pub fn is_private(url: &str) -> bool {
     let Ok(url) = url.parse::<Uri>() else { return false };
     let host = url.host().unwrap_or_default().trim_matches(['[', ']']);
     let is_here = || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());

@@ -35,7 +35,7 @@ pub(super) fn parse_pending(
     Ok(list.iter().filter_map(Value::as_object).filter(is_mine).filter_map(parse_task).collect())
 }
 
-/// Parses a task, if it is pending. Its title stands for an id that is missing.
+/// Parses a task, if it is pending. Its title replaces a missing id.
 fn parse_task(task: &Map<String, Value>) -> Option<PendingTask> {
     let title = first(task, &TITLES).unwrap_or_default();
     let id = first(task, &IDS).or_else(|| Some(title.clone()).filter(|title| !title.is_empty()))?;
@@ -44,7 +44,7 @@ fn parse_task(task: &Map<String, Value>) -> Option<PendingTask> {
     Some(PendingTask { id, title, status })
 }
 
-/// The first of the fields that has a text, a number, or an object with a name.
+/// Returns the first of the fields that has a text, a number, or an object with a name.
 fn first(task: &Map<String, Value>, names: &[&str]) -> Option<String> {
     names.iter().find_map(|name| {
         let text = match task.get(*name)? {

@@ -1,18 +1,22 @@
 //! Looks up the pending tasks of a session: in the registry, a JSON file, a command's output or an
-//! HTTP endpoint. Must not decide what that means for a stop, nor ask a source on behalf of a
-//! session that is no worker.
+//! HTTP endpoint. Must not decide what that means for a stop, or ask a source on behalf of a
+//! session that is not a worker.
 
 mod command;
 mod file;
+#[cfg_attr(not(feature = "http"), path = "http_absent.rs")]
 mod http;
 mod json;
+
+#[cfg(feature = "http")]
+pub use http::is_private;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::config::{TaskSource, TasksConfig};
 use crate::env::{self, Env};
-use crate::registry::{Patience, Registry, RegistryError, Status, TaskFilter, Worker};
+use crate::registry::{Registry, RegistryError, Status, Task, TaskFilter, Worker};
 
 /// A task that is assigned and not over.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,10 +46,10 @@ pub const PENDING: [Status; 3] = [Status::Assigned, Status::Accepted, Status::In
 pub enum LookupOutcome {
     /// The pending tasks; may be none.
     Found(Vec<PendingTask>),
-    /// The session is no worker.
+    /// The session is not a worker.
     NoWorker,
     NoFile,
-    /// The source could not be read, and why.
+    /// The source could not be read, for this reason.
     Failed(String),
 }
 
@@ -66,12 +70,13 @@ impl Lookup<'_> {
         self.config.timeout.min(left.saturating_sub(RESERVED))
     }
 
-    /// Whether a path or URL names the worker. Then tasks without an assignee are the worker's, too.
+    /// Returns whether a path or URL names the worker, in which case tasks without an assignee are
+    /// the worker's, too.
     fn names_query(text: &str) -> bool {
         text.contains(AGENT) || text.contains(SESSION)
     }
 
-    /// Fills the placeholders of a path or URL; `None` where the name for one is missing.
+    /// Fills the placeholders of a path or URL; `None` if the name for one is missing.
     fn fill(&self, text: &str, quote: impl Fn(&str) -> String) -> Option<String> {
         let mut filled = text.to_owned();
         for (mark, name) in [(AGENT, &self.query.agent), (SESSION, &self.query.session)] {
@@ -86,7 +91,7 @@ impl Lookup<'_> {
 const AGENT: &str = "{agent}";
 const SESSION: &str = "{session}";
 
-/// A query with what was read to make it.
+/// A query with the data it was resolved from.
 #[derive(Debug, Default)]
 pub struct ResolvedQuery {
     pub query: TaskQuery,
@@ -100,25 +105,40 @@ pub fn resolve_query(
     config: &TasksConfig,
     env: &Env,
     state: &Path,
+    fleet: Option<&str>,
     session: Option<&str>,
-    now_ms: i64,
 ) -> Result<ResolvedQuery, RegistryError> {
     let named = env.text(env::WORKER);
-    let mut registry = Registry::open_if_there(state, Patience::Stop)?;
+    let mut registry = Registry::open_for_stop(state, fleet, session, named.as_deref())?;
     let worker = match (session, &mut registry) {
-        (Some(session), Some(registry)) => registry.record_stop(session, named.as_deref(), now_ms)?,
+        (Some(session), Some(registry)) => registry.record_stop(session, named.as_deref())?,
         _ => None,
     };
-    let agent = match (&worker, config.source) {
-        (Some(worker), TaskSource::Registry) => Some(worker.name.clone()),
+    Ok(ResolvedQuery { query: query_of(config, env, session, worker.as_ref()), worker, registry })
+}
+
+/// Returns the query for a session that is this worker, or none.
+pub fn query_of(
+    config: &TasksConfig,
+    env: &Env,
+    session: Option<&str>,
+    worker: Option<&Worker>,
+) -> TaskQuery {
+    let registered = worker.map(|worker| worker.name.clone());
+    let agent = match config.source {
         // In the registry a name alone does not count: it may be another session's.
-        (None, TaskSource::Registry) => None,
-        (worker, _) => (!config.agent.is_empty())
+        TaskSource::Registry => registered,
+        _ => (!config.agent.is_empty())
             .then(|| config.agent.clone())
-            .or(named)
-            .or_else(|| worker.as_ref().map(|worker| worker.name.clone())),
+            .or_else(|| env.text(env::WORKER))
+            .or(registered),
     };
-    Ok(ResolvedQuery { query: TaskQuery { agent, session: session.map(str::to_owned) }, worker, registry })
+    TaskQuery { agent, session: session.map(str::to_owned) }
+}
+
+/// Selects a worker's tasks that are not over.
+pub fn in_hand_of(worker: &str) -> TaskFilter {
+    TaskFilter { statuses: PENDING.to_vec(), assignee: Some(worker.to_owned()), ..TaskFilter::default() }
 }
 
 /// Looks up the pending tasks in the configured source.
@@ -139,17 +159,22 @@ fn find_in_registry(
 ) -> Result<LookupOutcome, RegistryError> {
     let Some(agent) = &lookup.query.agent else { return Ok(LookupOutcome::NoWorker) };
     let Some(registry) = registry else { return Ok(LookupOutcome::NoWorker) };
-    let wanted =
-        TaskFilter { statuses: PENDING.to_vec(), assignee: Some(agent.clone()), ..TaskFilter::default() };
-    let tasks = registry.tasks(&wanted)?.into_iter();
-    Ok(LookupOutcome::Found(
-        tasks
-            .map(|task| PendingTask { id: task.id.to_string(), title: task.title, status: task.status })
-            .collect(),
-    ))
+    Ok(LookupOutcome::of(&registry.tasks(&in_hand_of(agent))?))
 }
 
-/// The pending tasks in a source's JSON.
+impl LookupOutcome {
+    /// The outcome for a worker's tasks in the registry that are not over.
+    pub fn of(tasks: &[Task]) -> Self {
+        let pending = |task: &Task| PendingTask {
+            id: task.id.to_string(),
+            title: task.title.clone(),
+            status: task.status,
+        };
+        Self::Found(tasks.iter().map(pending).collect())
+    }
+}
+
+/// Returns the pending tasks in a source's JSON.
 fn find_in_json(lookup: &Lookup<'_>, bytes: &[u8], is_for_asker: bool) -> Result<LookupOutcome, String> {
     json::parse_pending(bytes, lookup.query, is_for_asker).map(LookupOutcome::Found)
 }
@@ -157,7 +182,7 @@ fn find_in_json(lookup: &Lookup<'_>, bytes: &[u8], is_for_asker: bool) -> Result
 #[cfg(test)]
 impl LookupOutcome {
     /// Looks up the tasks of an agent in the session `s1`.
-    fn of(config: &TasksConfig, project: &Path, agent: Option<&str>) -> Self {
+    fn for_agent(config: &TasksConfig, project: &Path, agent: Option<&str>) -> Self {
         let query = TaskQuery { agent: agent.map(Into::into), session: Some("s1".into()) };
         let deadline = Instant::now() + Duration::from_secs(20);
         find_pending(&Lookup { config, env: &Env::default(), project, query: &query, deadline }, None)

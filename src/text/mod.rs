@@ -1,24 +1,34 @@
-//! Text for people: cutting it to size, counting in words, taking out what would steer a terminal.
-//! A cut must not split a character, and must say how much is missing.
+//! Text for people: cuts it to size, writes counts as words, removes terminal control characters. A
+//! cut must not split a character, and must say how much is missing.
 
 pub mod normalise;
 pub mod template;
 
 use std::path::Path;
+use std::sync::LazyLock;
 use std::time::Duration;
 
+use regex::Regex;
 use similar::TextDiff;
 
-/// After this a diff is approximated.
+/// Returns whether an ASCII word, which is not empty, is in a text, in whatever case.
+pub fn contains_ignoring_case(text: &str, word: &str) -> bool {
+    let (bytes, first) = (text.as_bytes(), word.as_bytes()[0]);
+    memchr::memchr2_iter(first.to_ascii_lowercase(), first.to_ascii_uppercase(), bytes).any(|at| {
+        bytes[at..].get(..word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word.as_bytes()))
+    })
+}
+
+/// After this time a diff is approximated.
 const DIFF_DEADLINE: Duration = Duration::from_millis(200);
 
-/// Returns a unified diff without file headers, with so many lines around each change.
+/// Returns a unified diff without file headers, with `context` lines around each change.
 pub fn unified_diff(before: &str, after: &str, context: usize, hints_at_newline: bool) -> String {
     let diff = TextDiff::configure().timeout(DIFF_DEADLINE).diff_lines(before, after);
     diff.unified_diff().context_radius(context).missing_newline_hint(hints_at_newline).to_string()
 }
 
-/// Returns the text, or where it is longer its first `cap` bytes or a little less, with a mark.
+/// Returns the text or, if it is longer, about its first `cap` bytes, with a mark.
 pub fn first_part(text: &str, cap: usize) -> String {
     if text.len() <= cap {
         return text.to_owned();
@@ -27,7 +37,7 @@ pub fn first_part(text: &str, cap: usize) -> String {
     format!("{}[… {} bytes cut …]", &text[..end], text.len() - end)
 }
 
-/// Returns at most so many bytes of the start and of the end of a text, without splitting a
+/// Returns at most this many bytes of the start and of the end of a text, without splitting a
 /// character.
 pub fn ends(text: &str, start: usize, end: usize) -> (&str, &str) {
     let start = text.floor_char_boundary(start);
@@ -35,9 +45,9 @@ pub fn ends(text: &str, start: usize, end: usize) -> (&str, &str) {
     (&text[..start], &text[end..])
 }
 
-/// Returns the text, or where it is longer than `cap` bytes its start and its end, half of that
-/// each, with a mark between them. People say what they want before or after a log that they paste,
-/// and a report says what came of it at either end.
+/// Returns the text or, if it is longer than `cap` bytes, its start and its end, half of that each,
+/// with a mark in between. People say what they want before or after a log that they paste, and a
+/// report states its result at either end.
 pub fn start_and_end(text: &str, cap: usize) -> String {
     if text.len() <= cap {
         return text.to_owned();
@@ -49,8 +59,8 @@ pub fn start_and_end(text: &str, cap: usize) -> String {
 /// The longest rest of a word that is dropped after a cut: half a path or a number would mislead.
 const CUT_WORD: usize = 200;
 
-/// Returns the text, or where it is longer its last `cap` bytes or a little less, from the start of
-/// a word where one is near, with a mark.
+/// Returns the text or, if it is longer, about its last `cap` bytes, from the start of a word if
+/// one is near, with a mark.
 pub fn last_part(text: &str, cap: usize) -> String {
     if text.len() <= cap {
         return text.to_owned();
@@ -68,7 +78,7 @@ pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// Returns a number of bytes as people write it: `1.3 kB`.
+/// Returns a human-readable number of bytes: `1.3 kB`.
 pub(crate) fn in_bytes(bytes: u64) -> String {
     let units = ["kB", "MB", "GB", "TB", "PB", "EB"];
     // Tenths of the unit, rounded.
@@ -85,7 +95,7 @@ pub(crate) fn in_bytes(bytes: u64) -> String {
     }
 }
 
-/// Returns a span of time as people write it, rounded down: `2 h 5 min`.
+/// Returns a human-readable duration, rounded down: `2 h 5 min`.
 pub(crate) fn time_span(ms: i64) -> String {
     let seconds = ms.max(0) / 1000;
     let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
@@ -111,8 +121,8 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
-/// Whether a character neither steers a terminal, nor changes the direction of the text around it, nor
-/// hides in it. The joiners that scripts and emoji need are not meant.
+/// Returns whether a character neither controls a terminal, nor changes the direction of the text
+/// around it, nor is invisible. The joiners that scripts and emoji need are harmless.
 pub(crate) fn is_harmless(letter: char) -> bool {
     let turns = matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let hides = matches!(
@@ -123,12 +133,28 @@ pub(crate) fn is_harmless(letter: char) -> bool {
     !letter.is_control() && !turns && !hides && !matches!(letter, '\u{2028}' | '\u{2029}')
 }
 
-/// Returns a text of several lines with a mark in the place of what would steer a terminal.
+/// Returns a multi-line text with terminal control characters replaced by a mark.
 pub(crate) fn harmless(text: &str) -> String {
     let may_stay = |letter: char| is_harmless(letter) || letter == '\n' || letter == '\t';
     // CSV has line ends of two characters.
     let text = text.replace("\r\n", "\n");
     text.chars().map(|letter| if may_stay(letter) { letter } else { char::REPLACEMENT_CHARACTER }).collect()
+}
+
+/// Parameters of our own styles: bold, dim, italic, underlined, and the sixteen colours.
+static STYLE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\x1b\[(?:(?:[0-4]|[39][0-7])(?:;(?:[0-4]|[39][0-7]))*)?m").expect("a valid pattern")
+});
+
+/// Like [`harmless`], but our own colours and styles stay.
+pub(crate) fn harmless_but_styled(text: &str) -> String {
+    let (mut all, mut done) = (String::with_capacity(text.len()), 0);
+    for style in STYLE.find_iter(text) {
+        all += &harmless(&text[done..style.start()]);
+        all += style.as_str();
+        done = style.end();
+    }
+    all + &harmless(&text[done..])
 }
 
 /// Returns a path as people write it: with `~` for their home.
@@ -186,6 +212,27 @@ mod tests {
             assert_eq!(harmless(&format!("x{turned}y")), "x\u{fffd}y", "{turned:?}");
         }
         assert_eq!(harmless("שלום é 漢 👍🏽"), "שלום é 漢 👍🏽");
+    }
+
+    #[test]
+    fn only_our_own_styles_reached_a_terminal() {
+        let styled = "\u{1b}[1m\u{1b}[31mred\u{1b}[0m \u{1b}[1;32mok\u{1b}[m";
+        assert_eq!(harmless_but_styled(styled), styled);
+        for steering in
+            ["\u{1b}]0;x\u{7}", "\u{1b}[2J", "\u{1b}[8m", "\u{1b}[1;8m", "\u{9b}31m", "\u{1b}[?25l"]
+        {
+            let shown = harmless_but_styled(&format!("\u{1b}[1ma{steering}b\u{1b}[0m"));
+            assert!(shown.starts_with("\u{1b}[1ma\u{fffd}") && shown.ends_with("b\u{1b}[0m"), "{shown:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_is_printed_steers_no_terminal(text in "(\u{1b}|\u{9b}|\\[|\\]|[0-9;?mJKh]|\\PC|\\pC){0,40}") {
+            let shown = harmless_but_styled(&text);
+            let unstyled = STYLE.replace_all(&shown, "");
+            proptest::prop_assert_eq!(harmless(&unstyled), unstyled.as_ref());
+        }
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! Comparing what people wrote by letters and digits alone. Pure. Must not judge what the words
+//! Compares what people wrote by letters and digits alone. Pure. Must not judge what the words
 //! mean.
 
-/// Returns the words of a text in lower case, with single spaces between them. What marks a step
-/// (boxes, emphasis, numbering) does not count.
+/// Returns the words of a text in lower case, separated by single spaces. What marks a step (boxes,
+/// emphasis, numbering) does not count.
 pub fn normalised(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -22,7 +22,8 @@ pub fn bare(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Whether a text names a file, by its whole name: `test_cache.py` does not name `cache.py`.
+/// Returns whether a text names a file, by its whole name: `test_cache.py` does not name
+/// `cache.py`.
 pub fn names_file(text: &str, name: &str) -> bool {
     let is_inside = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     !name.is_empty()

@@ -1,5 +1,5 @@
-//! Templates in Jinja's language, as minijinja renders them. Values must not be read as templates
-//! nor escaped; a value that is missing renders as nothing.
+//! Jinja templates, rendered by minijinja. Values must not be read as templates or escaped; a
+//! missing value renders as nothing.
 
 use minijinja::{Environment, Error, UndefinedBehavior};
 use serde_json::Value;

@@ -1,6 +1,6 @@
-//! What files showed at the last audit, by their names: spares reading, comparing and masking a file
-//! that has not changed. Pure. Must not vouch for a file that may have changed since it was read,
-//! and must not hold text that is not masked.
+//! What files showed at the last audit, by name: avoids reading, comparing and masking a file that
+//! has not changed. Pure. Must not return an entry for a file that may have changed since it was
+//! read, or contain text that is not masked.
 
 use std::collections::HashMap;
 
@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::cache_codec;
 
-/// The number goes up with every change of what is stored.
+/// The number is raised with every change of what is stored.
 const SHAPE: cache_codec::Shape = *b"memory\0\x04";
 
-/// A file that was changed less than this before it was read may be changed again with the same
-/// time on it: some file systems count in steps of two seconds.
+/// A file that was changed less than this before it was read may be changed again without a new
+/// time: some file systems count in steps of two seconds.
 const SETTLED_NS: u128 = 2_000_000_000;
 
 /// How many bytes are stored of one file, and of all of them.
@@ -26,23 +26,23 @@ pub struct Stamp {
     pub inode: u64,
     /// Its length.
     pub bytes: u64,
-    /// When it was changed, in nanoseconds since 1970.
+    /// When it was changed, moved or given another time, in nanoseconds since 1970.
     pub changed_ns: u128,
 }
 
 impl Stamp {
-    /// Whether a change after `now_ns` is sure to give the file another stamp.
+    /// Returns whether a change after `now_ns` is sure to give the file another stamp.
     fn is_settled(&self, now_ns: u128) -> bool {
         self.changed_ns.saturating_add(SETTLED_NS) < now_ns
     }
 }
 
-/// What a file showed.
+/// The result of looking at a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileSummary {
-    /// A hash of what is on disk.
+    /// A hash of its content on disk.
     pub digest: String,
-    /// Whether it is what it was before the session.
+    /// Whether its content is the same as before the session.
     pub is_same: bool,
     /// Its text or its diff, masked, before anything is cut.
     pub text: String,
@@ -63,9 +63,9 @@ struct Entry {
 /// The cache of one session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileCache {
-    /// What the last audit stored and this one has not asked for.
+    /// Entries of the last audit that this one has not asked for.
     loaded: HashMap<String, Entry>,
-    /// What this audit asked for: only that is stored again.
+    /// Entries that this audit asked for: only these are stored again.
     used: HashMap<String, Entry>,
     used_bytes: usize,
     has_new: bool,
@@ -73,19 +73,19 @@ pub struct FileCache {
 }
 
 impl FileCache {
-    /// Decodes a cache at a time in nanoseconds since 1970; empty where the bytes are of no use.
+    /// Decodes a cache at a time in nanoseconds since 1970; empty if the bytes are unusable.
     pub fn decode(bytes: &[u8], now_ns: u128) -> Self {
         Self { loaded: cache_codec::decode(SHAPE, bytes).unwrap_or_default(), now_ns, ..Self::default() }
     }
 
-    /// Returns what is to be stored; `None` where that is what was loaded.
+    /// Returns what to store; `None` if that equals what was loaded.
     pub fn encode(&self) -> Option<Vec<u8>> {
         let is_same = !self.has_new && self.loaded.is_empty();
         if is_same { None } else { cache_codec::encode(SHAPE, &self.used) }
     }
 
-    /// Returns what a file showed, if neither it nor what it is compared with has changed; else what
-    /// `look` returns now.
+    /// Returns the entry of a file, if neither it nor what it is compared with has changed; else
+    /// what `look` returns now.
     pub fn get_or_look(
         &mut self,
         name: &str,
@@ -130,7 +130,7 @@ mod tests {
         cache.get_or_look(name, stamp, with.to_owned(), || Some(summary(text))).expect("a summary").text
     }
 
-    /// The cache of one file that was read at that time.
+    /// Returns the cache of one file that was read at that time.
     fn cached(at: u128, stamp: Option<Stamp>) -> FileCache {
         let mut cache = FileCache::decode(&[], at);
         get(&mut cache, "a.rs", stamp, "before", "old");
@@ -177,7 +177,7 @@ mod tests {
         let get_at =
             |at: u128, stamp: Stamp| get(&mut cached(at, Some(stamp)), "a.rs", Some(stamp), "before", "new");
         assert_eq!(get_at(1_500, STAMP), "new");
-        // A disk may count in two seconds.
+        // A disk may count in steps of two seconds.
         let coarse = Stamp { changed_ns: 1_000_000_000, ..STAMP };
         assert_eq!(get_at(2_900_000_000, coarse), "new");
         assert_eq!(get_at(3_100_000_000, coarse), "old");

@@ -1,6 +1,6 @@
-//! What git says of a workspace: the branch, what differs from the commit before the session, the
-//! session's own commits, what is unpushed or stashed. Must not change anything, must not wait long,
-//! and a folder that is no repository is no error.
+//! Git's view of a workspace: the branch, what differs from the commit before the session, the
+//! session's own commits, what is unpushed or stashed. Must not change anything or block for long;
+//! a folder that is not a repository is no error.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -15,40 +15,41 @@ use crate::ids::random_fence;
 const MAX_COMMITS: usize = 60;
 /// How many commits of the branch are read to find the one before a session.
 const MAX_HISTORY: usize = 1_000;
-/// Clocks of a transcript and of git may differ by a little, and a stop comes after the last row.
+/// Clocks of a transcript and of git may differ a little, and a stop comes after the last row.
 const SLACK: i64 = 120;
 
-/// No program of the repository's for a diff.
+/// Diffs must not run the repository's programs.
 const RUNS_NOTHING: &[&str] = &["--no-ext-diff", "--no-textconv", ONLY_OWN_FILES];
 /// A submodule's files would be compared by another git, with the submodule's own settings.
 pub(crate) const ONLY_OWN_FILES: &str = "--ignore-submodules=dirty";
 
-/// What git says of the workspace as a whole.
+/// What git reports about the workspace as a whole.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Repository {
-    /// The branch that is checked out; `None` where none is.
+    /// The branch that is checked out, if one is.
     pub branch: Option<String>,
-    /// The branch that it follows, with how many commits it is ahead and behind.
+    /// The branch that it tracks, with how many commits it is ahead and behind.
     pub upstream: Option<Upstream>,
-    /// Files that differ from the newest commit, those that git does not track included.
+    /// Files that differ from the newest commit, including untracked ones.
     pub uncommitted: Vec<FileStatus>,
-    /// Commits of the session's time on any branch of this machine, newest first.
+    /// Commits from the time of the session on any local branch, newest first.
     pub commits: Vec<Commit>,
-    /// What is stashed, newest first.
+    /// The stashes, newest first.
     pub stashes: Vec<Stash>,
-    /// Files that differ from the commit before the session, by how. Empty where the start is not known.
+    /// Files that differ from the commit before the session, and how. Empty if the start is
+    /// unknown.
     pub changed: BTreeMap<String, Change>,
-    /// The commit before the session: the newest that is older than it on this branch.
+    /// The commit before the session: the newest older one on this branch.
     pub base: Option<String>,
 }
 
-/// The branch that another one follows.
+/// The branch that another one tracks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upstream {
     pub name: String,
-    /// How many commits are not there.
+    /// How many commits it lacks.
     pub ahead: usize,
-    /// How many commits are only there.
+    /// How many commits only it has.
     pub behind: usize,
 }
 
@@ -84,18 +85,18 @@ pub struct Stash {
     pub subject: String,
 }
 
-/// How a file differs from what it was.
+/// How a file has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     Added,
     /// It has another content.
     Modified,
-    /// It is gone.
+    /// It was deleted.
     Deleted,
 }
 
 impl Repository {
-    /// The files that the commits of the session, on whatever branch, have.
+    /// Returns the files in the commits of the session, on any branch.
     pub fn committed(&self) -> HashSet<&str> {
         self.commits.iter().flat_map(|commit| &commit.files).map(String::as_str).collect()
     }
@@ -106,9 +107,9 @@ impl Repository {
 pub struct Git {
     root: PathBuf,
     sealed: SealedGit,
-    /// The state of the working tree; `None` where there is no repository.
+    /// The state of the working tree; `None` if there is no repository.
     status: OnceLock<Option<Repository>>,
-    /// When each of the newest commits of the branch was made and which it is, newest first.
+    /// The time and id of the newest commits of the branch, newest first.
     history: OnceLock<Vec<(i64, String)>>,
 }
 
@@ -135,7 +136,7 @@ impl Git {
     }
 
     /// Returns the newest commit of the branch that is older than a session, which began at a time
-    /// as the client writes it; `None` where all commits are newer.
+    /// in the client's format; `None` if all commits are newer.
     pub fn base(&self, started: &str) -> Option<String> {
         let started = seconds(started)?;
         let history = self.history.get_or_init(|| {
@@ -147,7 +148,7 @@ impl Git {
             printed.unwrap_or_default().lines().filter_map(commit).collect()
         });
         let newest = history.iter().find(|(time, _)| *time <= started).map(|(_, id)| id.clone());
-        // The session is older than all of the history that was read.
+        // The session is older than the history that was read.
         let ask = || {
             let until = format!("--before={}", git_time(started));
             let printed = self.ask(&["rev-list", "-n", "1", &until, "HEAD"])?;
@@ -156,13 +157,25 @@ impl Git {
         if newest.is_none() && history.len() >= MAX_HISTORY { ask() } else { newest }
     }
 
+    /// Returns the files in the index that have one of these names, in whatever case; `None` where
+    /// there is no commit, or git does not answer.
+    pub fn tracked_as(&self, names: &[&str]) -> Option<Vec<String>> {
+        self.newest_commit()?;
+        let patterns: Vec<String> =
+            names.iter().flat_map(|name| [format!(":(icase){name}"), format!(":(icase)*/{name}")]).collect();
+        let patterns = patterns.iter().map(String::as_str);
+        let asked: Vec<&str> = ["ls-files", "-z", "--"].into_iter().chain(patterns).collect();
+        let printed = self.ask(&asked)?;
+        Some(printed.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect())
+    }
+
     /// Returns when the newest commit was made, in seconds since 1970.
     pub fn newest_commit(&self) -> Option<i64> {
         self.ask(&["log", "-1", "--no-show-signature", "--format=%ct"])?.trim().parse().ok()
     }
 
-    /// Returns what git says for a session that lasted from `started` to `ended`, as the client
-    /// writes times; `None` where there is no repository.
+    /// Returns the repository for a session that lasted from `started` to `ended`, in the client's
+    /// format; `None` if there is no repository.
     pub fn repository(&self, started: Option<&str>, ended: Option<&str>) -> Option<Repository> {
         let mut repository = self.status.get_or_init(|| self.ask_status()).clone()?;
         let Some((started, started_at)) = started.and_then(|started| Some((started, seconds(started)?)))
@@ -171,7 +184,7 @@ impl Git {
         };
         repository.commits = self.commits(started_at, ended);
         let base = self.base(started);
-        // In a repository that was begun in the session everything is new.
+        // In a repository that was created in the session everything is new.
         let empty_tree = || self.ask(&["hash-object", "-t", "tree", "--stdin"]);
         if let Some(against) = base.clone().or_else(empty_tree) {
             let against = against.trim();
@@ -185,6 +198,15 @@ impl Git {
         Some(repository)
     }
 
+    /// Returns the files that are gone, of those that the newest commit before a session had;
+    /// without a time, or where all commits are newer, of those that the newest one has.
+    pub fn deleted(&self, started: Option<&str>) -> Vec<String> {
+        let base = started.and_then(|started| self.base(started)).unwrap_or_else(|| "HEAD".into());
+        let diff = ["diff", "--name-only", "--diff-filter=D", "-z", "--no-renames", "--relative"];
+        let printed = self.ask(&[&diff[..], RUNS_NOTHING, &[&base, "--", "."]].concat()).unwrap_or_default();
+        printed.split('\0').filter(|name| !name.is_empty()).map(String::from).collect()
+    }
+
     /// The branch, what is not committed and what is stashed.
     fn ask_status(&self) -> Option<Repository> {
         let status = ["status", "--porcelain=v2", "--branch", "--show-stash", "-z", "--no-renames"];
@@ -194,7 +216,7 @@ impl Git {
         let printed = self.ask(&all).or_else(|| self.ask(&few))?;
         let (mut repository, has_stash) = parse_status(&printed, &prefix(&self.root));
         if has_stash {
-            // `stash list` would start another git for it.
+            // `stash list` would start another git process.
             let log = ["log", "--walk-reflogs", "--first-parent", "--no-show-signature"];
             let printed = self.ask(&[&log[..], &["--format=%gd%x00%ct%x00%s", "refs/stash", "--"]].concat());
             repository.stashes = printed.map(|printed| parse_stashes(&printed)).unwrap_or_default();
@@ -202,13 +224,13 @@ impl Git {
         Some(repository)
     }
 
-    /// The commits of a session's time on any branch, newest first.
+    /// Returns the commits from a session's time on any branch, newest first.
     fn commits(&self, started: i64, ended: Option<&str>) -> Vec<Commit> {
-        // Commits made after the session say nothing about it. A live session has not ended.
+        // Commits made after the session are irrelevant. A live session has not ended.
         let until = ended.and_then(seconds).map_or(i64::MAX, |ended| ended.saturating_add(SLACK));
         let since = format!("--since={}", git_time(started));
         let max = MAX_COMMITS.to_string();
-        // A subject can hold any sign, and so none would tell where the next commit begins.
+        // A subject may contain any character, so none could mark where the next commit begins.
         let mark = random_fence();
         let format = format!("--format={mark}%h%x00%ct%x00%s");
         let log = |which: &str| {
@@ -229,7 +251,7 @@ impl Git {
         commits
     }
 
-    /// Runs git; returns what it printed, if it ended well.
+    /// Runs git; returns what it printed, if it succeeded.
     fn run(&self, args: &[&str], stdin: String) -> Option<Vec<u8>> {
         self.sealed.run(args, stdin).filter(|(code, _)| *code == 0).map(|(_, printed)| printed)
     }
@@ -239,7 +261,12 @@ impl Git {
     }
 }
 
-/// A time as git reads it.
+/// Returns whether a name can be looked for in the index of git as it is.
+pub(super) fn is_askable(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-+@".contains(&b))
+}
+
+/// Returns a time in git's format.
 fn git_time(seconds: i64) -> String {
     let time = Timestamp::from_second(seconds).unwrap_or_default();
     time.strftime("%Y-%m-%d %H:%M:%S +0000").to_string()
@@ -249,14 +276,16 @@ fn seconds(time: &str) -> Option<i64> {
     time.parse::<Timestamp>().ok().map(Timestamp::as_second)
 }
 
-/// The path from the repository's top to `root`, with a slash at its end; empty at the top itself.
+/// Returns the path from the repository's top to `root`, with a trailing slash; empty at the top
+/// itself.
 fn prefix(root: &Path) -> String {
     let below =
         top(root).and_then(|top| root.strip_prefix(top).ok()).map(|path| path.to_string_lossy().into_owned());
     below.filter(|path| !path.is_empty()).map(|path| path + "/").unwrap_or_default()
 }
 
-/// Reads `status --porcelain=v2 --branch -z`, with paths from the repository's top, and whether anything is stashed.
+/// Parses `status --porcelain=v2 --branch -z`, with paths from the repository's top; also returns
+/// whether anything is stashed.
 fn parse_status(printed: &str, prefix: &str) -> (Repository, bool) {
     let mut repository = Repository::default();
     let (mut upstream, mut counts, mut has_stash) = (None, (0, 0), false);
@@ -281,7 +310,8 @@ fn parse_status(printed: &str, prefix: &str) -> (Repository, bool) {
     (repository, has_stash)
 }
 
-/// `1 .M N... 100644 100644 100644 <id> <id> <path>`, `u UU …` (ten fields before the path), `? <path>`.
+/// Parses `1 .M N... 100644 100644 100644 <id> <id> <path>`, `u UU …` (ten fields before the path),
+/// `? <path>`.
 fn file_status(entry: &str) -> Option<(&str, &str)> {
     let mut fields = entry.split(' ');
     let before_path = match fields.next()? {
@@ -295,7 +325,7 @@ fn file_status(entry: &str) -> Option<(&str, &str)> {
     Some((letters, path))
 }
 
-/// Reads `diff --name-status -z`.
+/// Parses `diff --name-status -z`.
 fn parse_diff(printed: &str) -> BTreeMap<String, Change> {
     let mut fields = printed.split('\0');
     let mut changed = BTreeMap::new();
@@ -311,7 +341,7 @@ fn parse_diff(printed: &str) -> BTreeMap<String, Change> {
     changed
 }
 
-/// Reads our log format: for each commit the mark and a line, then the names of its files.
+/// Parses our log format: for each commit the mark and a line, then the names of its files.
 fn parse_log(printed: &str, mark: &str, until: i64) -> Vec<Commit> {
     let mut commits: Vec<Commit> = Vec::new();
     for part in printed.split(mark).skip(1) {
@@ -346,7 +376,8 @@ fn parse_stashes(printed: &str) -> Vec<Stash> {
     printed.lines().filter_map(stash).collect()
 }
 
-/// Reads the answers of `cat-file --batch`: `<id> <type> <size>\n<content>\n`, or `<asked> missing\n`.
+/// Parses the output of `cat-file --batch`: `<id> <type> <size>\n<content>\n`, or `<asked>
+/// missing\n`.
 fn parse_batch(mut output: &[u8], paths: &[&str]) -> HashMap<String, String> {
     let mut found = HashMap::new();
     for path in paths.iter().filter(|path| !path.contains('\n')) {

@@ -1,6 +1,6 @@
-//! Files by glob: takes folders and globs, gives the regular files that fit, newest first, and their text. Touches the disk; must
-//! not give a file outside of the project for a glob that counts from the project's folder on, whatever links say, nor a
-//! secret one's text.
+//! Files by glob: returns the regular files that match, newest first, and their text. Touches the
+//! disk; must not return a file outside the project for a glob relative to the project's folder,
+//! whatever links say, or a secret file's text.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,28 +13,31 @@ use walkdir::WalkDir;
 
 use crate::files::open_real;
 use crate::globs::FileGlob;
+use crate::paths::SKIPPED_FOLDERS;
 use crate::redact::is_secret_file;
 use crate::workspace::hard_links::HardLinks;
-use crate::workspace::{NOT_SEARCHED, walk};
+use crate::workspace::walk;
 
-/// How many entries below a glob's folder are looked at: who starts a session waits for it.
+/// How many entries below a glob's folder are looked at: somebody who starts a session is waiting.
 const MOST_ENTRIES: usize = 20_000;
 
-/// A file that fits.
+/// A file that matches.
 #[derive(Debug, Clone)]
 pub struct Globbed {
-    /// Where it really is.
+    /// Its real path.
     pub path: PathBuf,
-    /// Its name: from the project's folder on, else whole.
+    /// Its name: relative to the project's folder if it is inside, else absolute.
     pub name: String,
     /// When it was changed.
     pub modified: SystemTime,
-    /// The project's files with several names; `None` for a file outside of it, which the person named.
+    /// The project's files with several names; `None` for a file outside of it, which the person
+    /// named.
     hard_links: Option<Arc<HardLinks>>,
 }
 
 impl Globbed {
-    /// Returns at most so many bytes of its start; `None` where it is a kind of file that holds secrets.
+    /// Returns at most `most` bytes from its start; `None` if it is a kind of file that holds
+    /// secrets.
     pub fn start(&self, most: u64) -> io::Result<Option<Vec<u8>>> {
         if is_secret_file(&self.path) || is_secret_file(Path::new(&self.name)) {
             return Ok(None);
@@ -50,14 +53,14 @@ impl Globbed {
     }
 }
 
-/// The files that fit, newest first; those of the same age by name. `home` is what `~` stands for.
+/// Returns the files that match, newest first; those of the same age by name. `home` replaces `~`.
 pub fn globbed(project: &Path, home: Option<&Path>, globs: &[String]) -> Vec<Globbed> {
     let Ok(root) = fs::canonicalize(project) else { return Vec::new() };
     let hard_links = Arc::new(HardLinks::below(root.clone()));
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
     for glob in globs {
-        // What is no glob was told when the config was read.
+        // An invalid glob was reported when the config was read.
         let Ok(glob) = FileGlob::new(glob) else { continue };
         let Some(start) = start_of(&glob, &root, home) else { continue };
         let is_own = glob.start.starts_with(['/', '~']);
@@ -92,7 +95,7 @@ fn below(start: &Path, glob: &FileGlob) -> Vec<PathBuf> {
         return vec![start.to_path_buf()];
     }
     let from = WalkDir::new(start).min_depth(1).max_depth(glob.depth.unwrap_or(usize::MAX));
-    let files = walk(from, NOT_SEARCHED, MOST_ENTRIES).filter(|entry| !entry.file_type().is_dir());
+    let files = walk(from, SKIPPED_FOLDERS, MOST_ENTRIES).filter(|entry| !entry.file_type().is_dir());
     let fits = |path: &PathBuf| path.strip_prefix(start).is_ok_and(|below| glob.matches_below(below));
     files.map(walkdir::DirEntry::into_path).filter(fits).collect()
 }
@@ -102,7 +105,7 @@ mod tests {
     use super::*;
     use crate::testing::Folder;
 
-    /// A folder with these files, the newest first.
+    /// Returns a folder with these files, the newest first.
     fn folder(files: &[&str]) -> Folder {
         let folder = Folder::new(&[]);
         for (age, name) in files.iter().enumerate() {

@@ -1,7 +1,8 @@
-//! The names of a file that has more than one: a secret file is one under whatever name. Must not open a file.
+//! The names of files with hard links: a secret file is secret under any name. Must not open a
+//! file.
 //!
-//! A file is shown only if all of its names are in the workspace and none of them is a secret file's. Its other
-//! names may be anywhere, and nothing tells where.
+//! A file is shown only if all of its names are in the workspace and none of them is a secret
+//! file's. Other names may be anywhere, and there is no way to find them.
 
 use std::collections::HashMap;
 use std::fs::Metadata;
@@ -20,7 +21,8 @@ struct Names {
     is_secret: bool,
 }
 
-/// The files with several names below a folder, which is searched when the first of them is asked for.
+/// The files with several names below a folder, which is searched when the first of them is asked
+/// for.
 #[derive(Debug)]
 pub(crate) struct HardLinks {
     root: PathBuf,
@@ -32,7 +34,7 @@ impl HardLinks {
         Self { root, names: OnceLock::new() }
     }
 
-    /// Whether a file that is open may be a secret one under another name.
+    /// Returns whether an open file may be a secret one under another name.
     pub(crate) fn may_be_secret(&self, meta: &Metadata) -> bool {
         let (id, links) = identity(meta);
         if links < 2 {
@@ -54,7 +56,7 @@ fn names_below(root: &Path) -> HashMap<(u64, u64), Names> {
     found
 }
 
-/// What tells a file from every other, and how many names it has; one where the system does not tell.
+/// Returns what identifies a file, and how many names it has; one if the system does not say.
 fn identity(meta: &Metadata) -> ((u64, u64), u64) {
     #[cfg(unix)]
     {

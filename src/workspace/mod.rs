@@ -1,43 +1,40 @@
-//! The workspace: takes paths as people and agents write them, says what is there. The only part of
-//! an audit that reads files of the workspace. Must not read anything outside the workspace and the
-//! client's plan folders, must not follow a link out of them, and must not judge.
+//! The workspace: resolves paths as people and agents write them, and tells what is there. The only
+//! part of an audit that reads files of the workspace. Must not read anything outside the workspace
+//! and the client's plan folders, follow a link out of them, or judge.
 //!
-//! A link is followed once, when a path is located: what it leads to has to be inside. From then on the real
-//! path counts, and a link that somebody puts into it meanwhile is not followed.
+//! A link is followed once, when a path is located: its target has to be inside. From then on the
+//! real path counts, and a link that somebody puts into it in the meantime is not followed.
 
 pub mod file_cache;
 pub mod git;
 pub mod glob_files;
 pub(crate) mod hard_links;
 pub(crate) mod sealed_git;
+mod search;
+mod secret_values;
 
 use std::collections::HashMap;
 use std::fs;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
-use walkdir::{DirEntry, WalkDir};
-
 use self::file_cache::Stamp;
 use self::git::Git;
 use self::hard_links::HardLinks;
+use self::search::SEARCH_CAP;
+pub(crate) use self::search::walk;
+pub use self::search::{ChangedFile, TOO_LARGE};
 use crate::files::{inode_of, look_at_real, open_real};
-use crate::redact::is_secret_file;
+use crate::redact::{SecretValues, is_secret_file};
 
 /// The most that is read of one file.
 pub(crate) const READ_CAP: u64 = 1 << 20;
-/// How many entries of the workspace are looked at to find a file that is not where it was said to be.
-const SEARCH_CAP: usize = 200_000;
-/// What is said of a file that is not where it was said to be, where the search ended before it was over.
-pub const TOO_LARGE: &str = "not there, and the workspace is too large to search";
-/// Folders that hold nobody's own work.
-pub(crate) const NOT_SEARCHED: &[&str] =
-    &[".git", ".hg", ".jj", "node_modules", "target", ".venv", "venv", "__pycache__", "dist"];
 
-/// What stands at a path.
+/// What is at a path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FileState {
@@ -51,17 +48,17 @@ pub enum FileState {
         /// Where in the workspace a file of that name is, if not there.
         elsewhere: Option<String>,
     },
-    /// Not ours to look at.
+    /// Outside the places that may be read.
     Outside,
-    /// Something is there and can't be read, or is no file (a pipe, a device).
+    /// It can't be read, or is not a file (a pipe, a device).
     Unreadable(String),
 }
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Body {
     Text(String),
-    /// The start of its text: it is longer than we read.
+    /// The start of its text: it is longer than what is read.
     Start(String),
     /// It is not text.
     Binary,
@@ -71,15 +68,12 @@ pub enum Body {
     Unreadable(String),
 }
 
-/// A file that was changed: its name, its length, and when that was in nanoseconds since 1970.
-pub type ChangedFile = (String, (u64, u128));
-
 /// A place in the workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Place {
-    /// Where it really is.
+    /// Its real path.
     pub path: PathBuf,
-    /// How it is called: relative to the workspace where it is inside.
+    /// Its name: relative to the workspace if it is inside.
     pub name: String,
 }
 
@@ -92,12 +86,16 @@ pub struct Workspace {
     plan_folders: Vec<PathBuf>,
     git: Git,
     hard_links: HardLinks,
-    /// How many entries are looked at to find a file that is not where it was said to be.
+    /// How many entries are searched for a file that is not where it was said to be.
     search_cap: usize,
+    secret_values: OnceLock<SecretValues>,
+    /// The real paths of folders that exist: most files of a session share a few.
+    real_folders: Mutex<HashMap<PathBuf, PathBuf>>,
 }
 
 impl Workspace {
-    /// A workspace at `root`, with the session at `cwd`; `plan_folders` may be read as well.
+    /// Returns the workspace at `root`, with the session at `cwd`; `plan_folders` may be read as
+    /// well.
     pub fn new(root: &Path, cwd: &Path, home: Option<PathBuf>, plan_folders: &[PathBuf]) -> Self {
         let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         let root = real(root);
@@ -105,6 +103,8 @@ impl Workspace {
             git: Git::new(root.clone()),
             hard_links: HardLinks::below(root.clone()),
             search_cap: SEARCH_CAP,
+            secret_values: OnceLock::new(),
+            real_folders: Mutex::default(),
             root,
             cwd: real(cwd),
             home,
@@ -112,29 +112,29 @@ impl Workspace {
         }
     }
 
-    /// The same with a search that ends sooner.
+    /// Returns the same with a shorter search.
     #[cfg(any(test, feature = "testing"))]
     #[must_use]
     pub fn searching(self, search_cap: usize) -> Self {
         Self { search_cap, ..self }
     }
 
-    /// Git in the workspace.
+    /// Returns git in the workspace.
     pub fn git(&self) -> &Git {
         &self.git
     }
 
-    /// Where the workspace is.
+    /// Returns the path of the workspace.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The client's plan folders.
+    /// Returns the client's plan folders.
     pub fn plan_folders(&self) -> &[PathBuf] {
         &self.plan_folders
     }
 
-    /// Where a path leads, links followed; `None` when that is outside.
+    /// Returns where a path leads, with links followed; `None` if that is outside.
     pub fn locate(&self, written: &str) -> Option<Place> {
         let written = written.trim();
         if written.is_empty() || written.contains('\0') {
@@ -144,24 +144,52 @@ impl Workspace {
             home.join(rest)
         } else {
             let in_root = self.root.join(written);
-            // A `cd` moves the session: a relative path may be meant from there.
+            // A `cd` moves the session: a relative path may be relative to the new folder.
             let in_cwd = self.cwd.join(written);
             if !in_root.exists() && in_cwd.exists() { in_cwd } else { in_root }
         };
-        let real = resolve(&path)?;
-        let inside =
-            real.starts_with(&self.root) || self.plan_folders.iter().any(|folder| real.starts_with(folder));
-        inside.then(|| {
+        let real = self.resolve_in_folder(&path).or_else(|| resolve(&path))?;
+        self.is_inside(&real).then(|| {
             let name = real.strip_prefix(&self.root).unwrap_or(&real).to_string_lossy().into_owned();
             Place { name, path: real }
         })
     }
 
-    /// What stands at a place; `None` is one that is outside.
+    fn is_inside(&self, real: &Path) -> bool {
+        real.starts_with(&self.root) || self.plan_folders.iter().any(|folder| real.starts_with(folder))
+    }
+
+    /// Returns the real path of a file, whether or not it exists, in a folder that does; `None` for
+    /// a link, for what is not a name in a folder, and on systems that may ignore case in names.
+    fn resolve_in_folder(&self, path: &Path) -> Option<PathBuf> {
+        if cfg!(not(target_os = "linux")) {
+            return None;
+        }
+        let (folder, name) = (path.parent()?, path.file_name()?);
+        let mut known = self.real_folders.lock().unwrap_or_else(PoisonError::into_inner);
+        let real = if let Some(real) = known.get(folder) {
+            real.join(name)
+        } else {
+            let real = fs::canonicalize(folder).ok().filter(|real| real.is_dir())?;
+            let file = real.join(name);
+            // A link that somebody swaps in for a moment must not decide for the rest of the audit.
+            if self.is_inside(&real) {
+                known.insert(folder.to_path_buf(), real);
+            }
+            file
+        };
+        match fs::symlink_metadata(&real) {
+            Ok(meta) if !meta.file_type().is_symlink() => Some(real),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(real),
+            Ok(_) | Err(_) => None,
+        }
+    }
+
+    /// Returns what is at a place; `None` is one that is outside.
     pub fn state(&self, place: Option<&Place>) -> FileState {
         match place.map(|place| state_of(&place.path)) {
             None => FileState::Outside,
-            // Nothing can be missing from a folder that is not there itself.
+            // Nothing can be missing from a folder that does not exist itself.
             Some(FileState::Missing { .. }) if !self.root.is_dir() => {
                 FileState::Unreadable("the workspace is gone".into())
             }
@@ -169,84 +197,41 @@ impl Workspace {
         }
     }
 
-    /// For each of these paths, which are missing, what is so: it stands elsewhere in the workspace, it does
-    /// not, or that can't be told. One walk for all of them: plans often name paths relative to a package of
-    /// a larger repository.
-    pub fn look_elsewhere(&self, missing: &[String]) -> HashMap<String, FileState> {
-        let most = self.search_cap;
-        let mut wanted: HashMap<String, Vec<(&String, String)>> = HashMap::new();
-        for path in missing {
-            let tail = folded(path.trim_start_matches("./").trim_start_matches('/'));
-            let name = tail.rsplit(['/', '\\']).next().unwrap_or(&tail).to_owned();
-            wanted.entry(name).or_default().push((path, format!("/{tail}")));
-        }
-        if wanted.is_empty() {
-            return HashMap::new();
-        }
-        let mut found: HashMap<String, String> = HashMap::new();
-        let mut seen = 0;
-        // `dist/cli.js` of a plan is `packages/cli/dist/cli.js` on disk.
-        let is_named = |folder: &str| missing.iter().any(|path| path.split('/').any(|part| part == folder));
-        let passed_by: Vec<&str> = NOT_SEARCHED.iter().copied().filter(|folder| !is_named(folder)).collect();
-        for entry in walk(WalkDir::new(&self.root), &passed_by, most) {
-            seen += 1;
-            let Some(paths) = wanted.get(&folded(&entry.file_name().to_string_lossy())) else { continue };
-            let there = entry.path().strip_prefix(&self.root).unwrap_or(entry.path()).to_string_lossy();
-            let folded_there = format!("/{}", folded(&there));
-            for (path, tail) in paths {
-                if folded_there.ends_with(tail) {
-                    found.entry((*path).clone()).or_insert_with(|| there.clone().into_owned());
-                }
-            }
-        }
-        // One path may be asked for twice.
-        let state_of = |path: &String| match found.get(path).cloned() {
-            None if seen >= most => FileState::Unreadable(TOO_LARGE.into()),
-            elsewhere => FileState::Missing { elsewhere },
-        };
-        missing.iter().map(|path| (path.clone(), state_of(path))).collect()
-    }
-
-    /// What a file holds. Its kind is judged by the name it is asked by and by the name it really has.
+    /// Returns the content of a file. Its kind is judged by the name it is asked by and by its real
+    /// name.
     pub fn body(&self, place: &Place) -> Body {
-        if is_secret_file(&place.path) || is_secret_file(Path::new(&place.name)) {
-            return Body::Secret;
-        }
-        let file = match open_real(&place.path).and_then(|file| Ok((file.metadata()?, file))) {
-            Ok((meta, _)) if self.hard_links.may_be_secret(&meta) => return Body::Secret,
-            Ok((_, file)) => file,
-            Err(error) => return Body::Unreadable(error.to_string()),
-        };
-        body_of(file)
+        self.open(place).map_or_else(|why| why, body_of)
     }
 
-    /// What tells whether a file is as it was.
+    fn open(&self, place: &Place) -> Result<fs::File, Body> {
+        if is_secret_file(&place.path) || is_secret_file(Path::new(&place.name)) {
+            return Err(Body::Secret);
+        }
+        match open_real(&place.path).and_then(|file| Ok((file.metadata()?, file))) {
+            Ok((meta, _)) if self.hard_links.may_be_secret(&meta) => Err(Body::Secret),
+            Ok((_, file)) => Ok(file),
+            Err(error) => Err(Body::Unreadable(error.to_string())),
+        }
+    }
+
+    /// Returns a stamp that shows whether a file has changed.
     pub fn stamp(&self, place: &Place) -> Option<Stamp> {
         let meta = look_at_real(&place.path).ok()?;
-        Some(Stamp { inode: inode_of(&meta), bytes: meta.len(), changed_ns: changed_ns(&meta)? })
+        Some(Stamp { inode: inode_of(&meta), bytes: meta.len(), changed_ns: written_ns(&meta)? })
     }
 
-    /// The files that were changed since a time, which is in the client's words, each with its length and when it was changed; and
-    /// whether those are all. A walk of bounded length, past the folders that hold nobody's own work.
-    pub fn changed_since(&self, time: Option<&str>) -> (Vec<ChangedFile>, bool) {
-        let mut seen = 0;
-        let since = time.and_then(|time| time.parse::<jiff::Timestamp>().ok());
-        let Some(since) = since.and_then(|since| u128::try_from(since.as_nanosecond()).ok()) else {
-            return (Vec::new(), true);
-        };
-        let file = |entry: DirEntry| {
-            seen += 1;
-            let meta = entry.metadata().ok().filter(fs::Metadata::is_file)?;
-            let changed = changed_ns(&meta).filter(|changed| *changed >= since)?;
-            let name = entry.path().strip_prefix(&self.root).unwrap_or(entry.path()).to_string_lossy();
-            Some((name.into_owned(), (meta.len(), changed)))
-        };
-        let most = self.search_cap;
-        let changed = walk(WalkDir::new(&self.root), NOT_SEARCHED, most).filter_map(file).collect();
-        (changed, seen < most)
+    /// How long a file is, and when it came to be what and where it is.
+    pub fn written(&self, place: &Place) -> Option<(u64, u128)> {
+        let meta = look_at_real(&place.path).ok()?;
+        Some((meta.len(), written_ns(&meta)?))
     }
 
-    /// Whether a file was last changed before a time, which is in the client's words.
+    /// When something in a folder was made, taken away or renamed, in nanoseconds since 1970.
+    pub fn folder_changed(&self, folder: &Path) -> Option<u128> {
+        fs::symlink_metadata(folder).ok().as_ref().and_then(changed_ns)
+    }
+
+    /// Returns whether a file was last changed before a time in the client's format.
     pub fn is_older(&self, place: &Place, time: Option<&str>) -> bool {
         let changed = look_at_real(&place.path).and_then(|meta| meta.modified()).ok();
         let changed = changed.and_then(|changed| jiff::Timestamp::try_from(changed).ok());
@@ -254,16 +239,16 @@ impl Workspace {
         matches!((changed, time), (Some(changed), Some(time)) if changed < time)
     }
 
-    /// The text of a plan: like any other file's, and nothing from outside.
+    /// Returns the text of a plan; like any other file, it has to be inside. A NUL in it makes it no
+    /// other plan.
     pub fn plan_text(&self, path: &Path) -> Option<String> {
-        let place = self.locate(path.to_str()?)?;
-        match self.body(&place) {
-            Body::Text(text) | Body::Start(text) => Some(text),
-            Body::Binary | Body::Secret | Body::Unreadable(_) => None,
-        }
+        let file = self.open(&self.locate(path.to_str()?)?).ok()?;
+        let mut bytes = Vec::new();
+        file.take(READ_CAP).read_to_end(&mut bytes).ok()?;
+        Some(lossy(bytes).replace('\0', "\u{fffd}"))
     }
 
-    /// The text of a file in the last commit before a time, which is in the client's words.
+    /// Returns the text of a file in the last commit before a time in the client's format.
     pub fn text_before(&self, path: &Path, time: Option<&str>) -> Option<String> {
         let place = self.locate(path.to_str()?).filter(|place| place.path.starts_with(&self.root))?;
         let base = time.and_then(|time| self.git.base(time)).unwrap_or_else(|| "HEAD".to_owned());
@@ -271,22 +256,8 @@ impl Workspace {
     }
 }
 
-/// A name by which to find a file however its letters are written: in any case, and with its accents as
-/// signs of their own (as macOS stores them) or not. Latin letters with accents do not count at all, so that
-/// no table of them is needed; two names that differ in nothing else are one, which only makes a doubt.
-pub(crate) fn folded(name: &str) -> String {
-    let mut folded = String::with_capacity(name.len());
-    for c in name.chars() {
-        match c {
-            '\u{300}'..='\u{36f}' => drop(folded.pop()),
-            '\u{c0}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' => {}
-            c => folded.extend(c.to_lowercase()),
-        }
-    }
-    folded
-}
-
-/// The path with links followed as far as it exists. `None` where what does not exist climbs (`..`).
+/// The path with links followed as far as it exists. `None` where what does not exist climbs
+/// (`..`).
 fn resolve(path: &Path) -> Option<PathBuf> {
     if let Ok(real) = fs::canonicalize(path) {
         return Some(real);
@@ -294,7 +265,7 @@ fn resolve(path: &Path) -> Option<PathBuf> {
     let mut rest = Vec::new();
     let mut existing = path;
     loop {
-        // A dangling link leads somewhere that we can't follow.
+        // The target of a dangling link can't be followed.
         if fs::symlink_metadata(existing).is_ok_and(|meta| meta.file_type().is_symlink()) {
             return None;
         }
@@ -310,19 +281,24 @@ fn resolve(path: &Path) -> Option<PathBuf> {
     }
 }
 
-/// Returns the entries of a walk, past the folders of these names, up to a number of them.
-pub(crate) fn walk(from: WalkDir, passed_by: &[&str], most: usize) -> impl Iterator<Item = DirEntry> {
-    let is_passed_by = |entry: &DirEntry| {
-        let name = entry.file_name().to_string_lossy();
-        entry.depth() > 0 && entry.file_type().is_dir() && passed_by.contains(&name.as_ref())
-    };
-    let entries = from.follow_links(false).into_iter().filter_entry(move |entry| !is_passed_by(entry));
-    entries.take(most).filter_map(Result::ok)
-}
-
 /// Returns when a file was changed, in nanoseconds since 1970.
 fn changed_ns(meta: &fs::Metadata) -> Option<u128> {
     Some(meta.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_nanos())
+}
+
+/// Returns when a file was changed, moved or given another time, in nanoseconds since 1970: `mv`,
+/// `cp -p` and `touch -d` leave or set the time of its content, and only the kernel's own time of
+/// the file tells.
+fn written_ns(meta: &fs::Metadata) -> Option<u128> {
+    let changed = changed_ns(meta)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let (seconds, rest) = (u128::try_from(meta.ctime()).ok()?, u128::try_from(meta.ctime_nsec()).ok()?);
+        Some(changed.max(seconds * 1_000_000_000 + rest))
+    }
+    #[cfg(not(unix))]
+    Some(changed)
 }
 
 fn state_of(path: &Path) -> FileState {
@@ -338,7 +314,7 @@ fn state_of(path: &Path) -> FileState {
     }
 }
 
-/// How much of a file tells whether it is text.
+/// How much of a file decides whether it is text.
 const HEAD: usize = 8_000;
 
 fn body_of(file: fs::File) -> Body {
@@ -453,62 +429,5 @@ mod tests {
         assert_eq!((body("notes.txt"), body("c.txt")), (Body::Secret, Body::Secret));
         assert_eq!(body("lib/a.txt"), Body::Text("both names are here".into()));
         assert_eq!(body("b.txt"), Body::Text("one".into()));
-    }
-
-    #[test]
-    fn a_file_that_stands_deeper_is_found() {
-        let folder = Folder::around(&[("w/pkg/api/src/a.ts", "x"), ("w/node_modules/src/b.ts", "x")]);
-        let missing = ["src/a.ts", "src/b.ts", "rc/a.ts"].map(String::from);
-        let found = folder.workspace().look_elsewhere(&missing);
-        let is_at = |path: &str| match &found[path] {
-            FileState::Missing { elsewhere } => elsewhere.as_deref(),
-            other => panic!("{path}: {other:?}"),
-        };
-        assert_eq!(missing.each_ref().map(|path| is_at(path)), [Some("pkg/api/src/a.ts"), None, None]);
-    }
-
-    #[test]
-    fn a_workspace_whose_own_folder_is_called_dist_was_not_searched() {
-        let folder = Folder::around(&[("dist/pkg/src/a.ts", "x")]);
-        let root = folder.path().join("dist");
-        let found = Workspace::new(&root, &root, None, &[]).look_elsewhere(&["src/a.ts".to_owned()]);
-        assert_eq!(found["src/a.ts"], FileState::Missing { elsewhere: Some("pkg/src/a.ts".into()) });
-    }
-
-    #[test]
-    fn a_search_that_was_cut_proves_nothing() {
-        let folder = Folder::around(&[("w/1", "x"), ("w/2", "x"), ("w/3", "x")]);
-        let missing = ["src/a.ts".to_owned()];
-        let cut = FileState::Unreadable(TOO_LARGE.into());
-        let found = folder.workspace().searching(2).look_elsewhere(&missing);
-        assert_eq!(found, HashMap::from([(missing[0].clone(), cut)]));
-    }
-
-    #[test]
-    fn a_file_whose_name_is_written_another_way_is_found() {
-        let folder = Folder::around(&[
-            ("w/docs/API.md", "x"),
-            ("w/docs/cafe\u{301}.md", "x"),
-            ("w/packages/cli/dist/cli.js", "x"),
-        ]);
-        let missing = ["docs/api.md", "docs/caf\u{e9}.md", "dist/cli.js", "docs/tea.md"].map(String::from);
-        let found = folder.workspace().look_elsewhere(&missing);
-        let mut found: Vec<_> = found
-            .values()
-            .filter_map(|state| match state {
-                FileState::Missing { elsewhere } => elsewhere.as_deref(),
-                _ => None,
-            })
-            .collect();
-        found.sort_unstable();
-        assert_eq!(found, ["docs/API.md", "docs/cafe\u{301}.md", "packages/cli/dist/cli.js"]);
-    }
-
-    #[test]
-    fn a_path_that_is_asked_for_twice_is_found_twice() {
-        let folder = Folder::around(&[("w/src/a.rs", "x")]);
-        let twice = ["a.rs", "a.rs"].map(String::from);
-        let found = folder.workspace().look_elsewhere(&twice);
-        assert_eq!(found["a.rs"], FileState::Missing { elsewhere: Some("src/a.rs".into()) });
     }
 }

@@ -1,13 +1,14 @@
-//! Runs git so that it runs nothing of the repository's: a `.git` that came in an archive may name programs
-//! for filters, signatures, diffs, hooks and transports. Must not change anything, and must not wait long.
+//! Runs git so that it runs nothing of the repository's: a `.git` that came in an archive may name
+//! programs for filters, signatures, diffs, hooks and transports. Must not change anything, or
+//! block for long.
 //!
-//! - The program is found through PATH's absolute entries alone.
-//! - No variable of git's own is passed on: it would name another repository, or a program.
-//! - A filter runs for whatever file changed, and no option switches them off. So their names are read
-//!   first, which runs nothing, and each is set to do nothing, the person's own among them: the repository
-//!   could have said what theirs does.
-//! - A bare repository inside the workspace is none that anybody works in. Git before 2.38 does not know
-//!   the setting that says so, and therefore the folders are looked at as well.
+//! - The program is found through PATH's absolute entries alone, and none in the repository.
+//! - Git's own variables are not passed on: they would name another repository, or a program.
+//! - A filter runs for any file that changed, and no option disables all of them. So their names
+//!   are read first, which runs nothing, and each is set to do nothing, the person's own included:
+//!   the repository could have redefined it.
+//! - Nobody works in a bare repository inside the workspace, so it is ignored. Git before 2.38 does
+//!   not have the setting for that, so the folders are checked as well.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -19,12 +20,12 @@ use crate::env::Env;
 
 const DEADLINE: Duration = Duration::from_secs(2);
 const OUTPUT_CAP: usize = 16 << 20;
-/// A repository that names more filters than this is not asked.
+/// A repository that names more filters than this is not used.
 const MAX_FILTERS: usize = 100;
-/// A repository that lets us wait is not asked again after so many times.
+/// A repository that times out this often is not used again.
 const MAX_TIMEOUTS: usize = 2;
 
-/// Settings that name programs, and what else may come from elsewhere.
+/// Settings that name programs or otherwise bring in outside content.
 const SETTINGS: &[&str] = &[
     "safe.bareRepository=explicit",
     "core.fsmonitor=false",
@@ -39,13 +40,7 @@ const SETTINGS: &[&str] = &[
     "status.submoduleSummary=false",
 ];
 
-/// The process's git, found once.
-fn program() -> Option<&'static (PathBuf, OsString)> {
-    static PROGRAM: OnceLock<Option<(PathBuf, OsString)>> = OnceLock::new();
-    PROGRAM.get_or_init(|| Env::of_process().program("git").zip(Env::of_process().absolute_path())).as_ref()
-}
-
-/// Returns the top folder of the repository around `root`; `None` where git would take a folder inside of
+/// Returns the top folder of the repository around `root`; `None` if git would take a folder inside
 /// it for a bare repository.
 pub(crate) fn top(root: &Path) -> Option<&Path> {
     let is_bare = |folder: &&Path| {
@@ -62,15 +57,17 @@ pub(crate) fn top(root: &Path) -> Option<&Path> {
 #[derive(Debug)]
 pub(crate) struct SealedGit {
     root: PathBuf,
-    /// The arguments that switch each filter off; `None` where that is impossible, or where there is no
+    /// The arguments that disable each filter; `None` if that is impossible, or if there is no
     /// repository.
     filters_off: OnceLock<Option<Vec<String>>>,
+    /// Git, and the PATH that it gets; found once.
+    program: OnceLock<Option<(PathBuf, OsString)>>,
     timeouts: std::sync::atomic::AtomicUsize,
 }
 
 impl SealedGit {
     pub(crate) fn new(root: PathBuf) -> Self {
-        Self { root, filters_off: OnceLock::new(), timeouts: 0.into() }
+        Self { root, filters_off: OnceLock::new(), program: OnceLock::new(), timeouts: 0.into() }
     }
 
     /// Returns the exit code and what git printed, if it ended by itself.
@@ -89,7 +86,12 @@ impl SealedGit {
         if self.timeouts.load(Relaxed) >= MAX_TIMEOUTS {
             return None;
         }
-        let ended = start(&self.root, filters_off, args, stdin)?;
+        let find = || {
+            let env = Env::of_process().without_path_in(&self.root, None);
+            env.program("git").zip(env.absolute_path())
+        };
+        let git = self.program.get_or_init(find).as_ref()?;
+        let ended = start(git, &self.root, filters_off, args, stdin);
         match ended.how {
             Ending::Exited(code) => Some((code, ended.stdout)),
             Ending::TimedOut => {
@@ -101,12 +103,17 @@ impl SealedGit {
     }
 }
 
-fn start(root: &Path, filters_off: &[String], args: &[&str], stdin: String) -> Option<Ended> {
-    let (program, path) = program()?;
+fn start(
+    (program, path): &(PathBuf, OsString),
+    root: &Path,
+    filters_off: &[String],
+    args: &[&str],
+    stdin: String,
+) -> Ended {
     let settings = SETTINGS.iter().copied().chain(filters_off.iter().map(String::as_str));
     let settings = settings.flat_map(|setting| ["-c", setting]);
     let own = std::env::vars_os().map(|(name, _)| name);
-    Some(child::run(Job {
+    child::run(Job {
         program: program.clone(),
         args: settings.chain(args.iter().copied()).map(Into::into).collect(),
         cwd: root.to_path_buf(),
@@ -114,7 +121,7 @@ fn start(root: &Path, filters_off: &[String], args: &[&str], stdin: String) -> O
             ("PATH".into(), path.clone()),
             ("GIT_OPTIONAL_LOCKS".into(), "0".into()),
             ("GIT_TERMINAL_PROMPT".into(), "0".into()),
-            // A partial clone would fetch what it lacks, by whatever program its address names.
+            // A partial clone would fetch missing objects, with any program that its URL names.
             ("GIT_NO_LAZY_FETCH".into(), "1".into()),
             ("GIT_ALLOW_PROTOCOL".into(), "none".into()),
         ],
@@ -123,16 +130,16 @@ fn start(root: &Path, filters_off: &[String], args: &[&str], stdin: String) -> O
         deadline: DEADLINE,
         stdout_cap: OUTPUT_CAP,
         stderr_cap: 1 << 10,
-    }))
+    })
 }
 
-/// Returns the settings that switch off every filter that these keys name; `None` where one can't be.
+/// Returns the settings that disable every filter in these keys; `None` if one can't be disabled.
 fn switch_off(keys: &str) -> Option<Vec<String>> {
     let name = |key: &str| Some(key.strip_prefix("filter.")?.rsplit_once('.')?.0.to_owned());
     let mut names: Vec<String> = keys.split('\0').filter_map(name).collect();
     names.sort_unstable();
     names.dedup();
-    // `-c` takes all before the first sign for the key.
+    // `-c` takes everything before the first equals sign as the key.
     let can_be = names.len() <= MAX_FILTERS && names.iter().all(|name| !name.contains('='));
     let off = |name: &String| {
         ["clean=", "smudge=", "process=", "required=false"].map(|set| format!("filter.{name}.{set}"))

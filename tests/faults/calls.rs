@@ -1,6 +1,6 @@
-//! The n-th system call of each kind fails, for every n: `strace` is attached while the hook waits for its input, and
-//! makes the call fail in the hook itself; programs that it starts are left alone. After each run the invariants of a
-//! stop are looked at.
+//! The n-th system call of each kind fails, for every n: `strace` is attached while the hook waits
+//! for its input, and makes the call fail in the hook itself; programs that it starts are left
+//! alone. After each run the invariants of a stop are looked at.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -253,6 +253,7 @@ fn fault_of(scene: &Scene, ended: &Ended, call: &str) -> Option<String> {
 /// Plays a scene with every call failing once; gives how many runs that were.
 fn every_call_fails(scene: &Scene) -> usize {
     let Some(plain) = play(scene, &[]) else {
+        assert_ne!(std::env::var("PUNCHLIST_STRACE").as_deref(), Ok("required"), "strace can't be used");
         eprintln!("skipped: strace is not there, or can't be attached to a process here");
         return 0;
     };

@@ -1,5 +1,6 @@
-//! Many sessions that stop at once, and one that stops for long, on one state folder: no record is lost or mixed, the
-//! counters are right, and neither memory, descriptors nor the folder grow. Every hook runs under a limit on both.
+//! Many sessions that stop at once, and one that stops for long, on one state folder: no record is
+//! lost or mixed, the counters are right, and neither memory, descriptors nor the folder grow.
+//! Every hook runs under a limit on both.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -14,7 +15,8 @@ use crate::test_project::{PUNCHLIST, TestProject};
 
 const SESSIONS: usize = 64;
 
-/// What one hook may use: descriptors, and kilobytes of address space, most of which is the program itself.
+/// What one hook may use: descriptors, and kilobytes of address space, most of which is the program
+/// itself.
 const LIMITS: &str = "ulimit -n 48 -v 1500000";
 
 fn project() -> TestProject {
@@ -26,8 +28,24 @@ fn project() -> TestProject {
     project
 }
 
+/// What one hook used at the most, as far as a look every millisecond tells: kilobytes of memory
+/// and descriptors.
+type Used = (u64, usize);
+
+fn used_by(process: u32) -> Option<Used> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes = peak.trim().trim_end_matches(" kB").parse().ok()?;
+    Some((kilobytes, std::fs::read_dir(format!("/proc/{process}/fd")).ok()?.count()))
+}
+
 /// Runs one stop of a session; gives its exit code.
 fn stop(project: &TestProject, session: &str, is_active: bool) -> Option<i32> {
+    stop_and_look(project, session, is_active).0
+}
+
+/// Runs one stop of a session; gives its exit code, and what it used.
+fn stop_and_look(project: &TestProject, session: &str, is_active: bool) -> (Option<i32>, Used) {
     let mut input = project.input.clone();
     input["session_id"] = json!(session);
     input["stop_hook_active"] = json!(is_active);
@@ -41,7 +59,16 @@ fn stop(project: &TestProject, session: &str, is_active: bool) -> Option<i32> {
         .spawn()
         .expect("started");
     let _ = std::io::Write::write_all(&mut child.stdin.take().expect("stdin"), input.to_string().as_bytes());
-    child.wait().expect("a status").code()
+    let mut most = (0, 0);
+    loop {
+        if let Some((kilobytes, descriptors)) = used_by(child.id()) {
+            most = (most.0.max(kilobytes), most.1.max(descriptors));
+        }
+        if let Some(status) = child.try_wait().expect("a status") {
+            return (status.code(), most);
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// By session: how many of its stops were let go and held.
@@ -92,7 +119,8 @@ fn sessions_that_stop_at_once_lose_and_mix_nothing() {
     for (session, (_, held)) in &expected {
         assert_eq!(blocks(&project, session), *held, "{session}");
     }
-    // A stop whose bounds are used up, as they may be among so many, goes through; that is no reason for most of them.
+    // A stop whose bounds are used up, as they may be among so many, goes through; that is no
+    // reason for most of them.
     let held = expected.values().filter(|(_, held)| *held > 0).count();
     assert!(held > SESSIONS / 2, "{held} of {SESSIONS} sessions were held");
     let mut ids: Vec<&str> = records.iter().filter_map(|record| record["id"].as_str()).collect();
@@ -106,11 +134,16 @@ fn sessions_that_stop_at_once_lose_and_mix_nothing() {
 #[test]
 fn a_session_that_stops_for_long_keeps_no_more() {
     let project = project();
+    // What a file showed is remembered once the file has been left alone for two seconds.
+    std::thread::sleep(Duration::from_millis(2_100));
     let rounds = if is_whole() { 2_000 } else { 12 };
     let (mut early, mut held) = (None, 0);
+    let mut used: Vec<Used> = Vec::new();
     for round in 0..rounds {
-        // What was held once and not disputed is held again only after more work; every other stop is let go.
-        let code = stop(&project, "session-1", round % 2 == 1);
+        // What was held once and not disputed is held again only after more work; every other stop
+        // is let go.
+        let (code, most) = stop_and_look(&project, "session-1", round % 2 == 1);
+        used.push(most);
         assert!(code == Some(0) || code == Some(2) && round % 2 == 0, "stop {round}: {code:?}");
         held += u64::from(code == Some(2));
         if round == 9 {
@@ -120,13 +153,22 @@ fn a_session_that_stops_for_long_keeps_no_more() {
     let (early, late) = (early.expect("ten rounds"), kept(&project));
     assert_eq!(early.0, late.0, "the same files");
     assert!(late.1 < early.1 * 2, "{} bytes of state became {}", early.1, late.1);
+    // The first stops against the last ones: neither memory nor descriptors grow with what is
+    // remembered.
+    let most =
+        |stops: &[Used]| stops.iter().fold((0, 0), |one, other| (one.0.max(other.0), one.1.max(other.1)));
+    let (first, last) = (most(&used[..6]), most(&used[rounds - 6..]));
+    assert!(last.0 <= first.0 * 3 / 2 + 4_096, "{} kB of memory became {}", first.0, last.0);
+    assert!(last.1 <= first.1 + 8, "{} descriptors became {}", first.1, last.1);
+    eprintln!("soak: {first:?} kB and descriptors at first, {last:?} at last");
     assert_eq!(records(&project).expect("no torn line").len(), rounds);
     assert_eq!(blocks(&project, "session-1"), held);
     assert!(held > 0, "it was held");
     eprintln!("soak: {rounds} stops, {} files and {} bytes beside the log", late.0.len(), late.1);
 }
 
-/// The files of the state folder, and how many bytes those beside the log and the artifacts of decisions have.
+/// The files of the state folder, and how many bytes those beside the log and the artifacts of
+/// decisions have.
 fn kept(project: &TestProject) -> (Vec<String>, u64) {
     let state = project.path("state");
     let is_growing = |path: &std::path::Path| {

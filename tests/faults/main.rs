@@ -1,6 +1,7 @@
-//! What a stop comes to when the system fails it: every single system call that fails (`calls`), and many sessions at
-//! once and for long on one state folder (`load`). A few of each in every run of the tests; all of them with
-//! `PUNCHLIST_FAULTS=all cargo test --test faults -- --nocapture --test-threads 1`.
+//! What a stop comes to when the system fails it: every single system call that fails (`calls`),
+//! and many sessions at once and for long on one state folder (`load`). A few of each in every run
+//! of the tests; all of them with `PUNCHLIST_FAULTS=all cargo test --test faults -- --nocapture
+//! --test-threads 1`.
 #![cfg(target_os = "linux")]
 
 #[path = "../support/processes.rs"]

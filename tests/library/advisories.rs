@@ -316,5 +316,5 @@ fn a_bound_that_was_hit_is_told() {
     let expected =
         "3 more paths are named than are looked at; the workspace has more files than are searched";
     assert_eq!((told[0].kind, told[0].evidence.as_str()), (AdvisoryKind::LimitReached, expected));
-    assert_eq!(told[0].text, "There is more than was looked at, and what was not looked at may be wrong.");
+    assert_eq!(told[0].text, "Not everything was checked, and the rest may be wrong.");
 }

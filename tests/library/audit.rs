@@ -64,7 +64,8 @@ impl Audit {
         read(&self.brief, &shown, &prompt, &mut readers, setting).expect("built-in texts")
     }
 
-    /// What both readers, of which the second is the first once more, come to, and how often they were asked.
+    /// What both readers, of which the second is the first once more, come to, and how often they
+    /// were asked.
     fn asked(&self, answers: impl IntoIterator<Item = ReaderOutcome>) -> (Reading, usize) {
         let mut reader = ScriptedReader::new(answers);
         let reading = self.read(&mut reader, Second::Same);

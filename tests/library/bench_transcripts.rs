@@ -1,5 +1,5 @@
-//! The transcripts that the benchmarks are run on are read as what they are: the truth that is written beside each is
-//! what `load_saved` finds, for every odd shape too.
+//! The transcripts that the benchmarks are run on are read as what they are: the truth that is
+//! written beside each is what `load_saved` finds, for every odd shape too.
 
 #[path = "../../benches/transcripts/mod.rs"]
 mod transcripts;
@@ -99,7 +99,8 @@ fn touch_told(touch: &punchlist::session::Touch) -> truth::TouchTruth {
     }
 }
 
-/// Of the output only the last bytes are in the truth; where they are the end of what was read, they are told.
+/// Of the output only the last bytes are in the truth; where they are the end of what was read,
+/// they are told.
 fn commands_told(session: &Session, truth: &Truth) -> Vec<truth::CommandTruth> {
     let ends = truth.commands.iter().map(|command| command.output_end.as_str());
     let ends = ends.chain(std::iter::repeat(""));

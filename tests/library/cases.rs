@@ -55,7 +55,7 @@ fn there_are_cases_of_every_kind() {
 fn with_no_reader_no_clean_session_is_held_nothing_is_wrong_and_a_fifth_of_the_false_claims_is_found() {
     let results = results(ReaderChoice::None);
     assert_eq!(clean_held(&results), [""; 0]);
-    let a = Score::of(&results).category(Category::A);
+    let a = Score::from_results(&results).category(Category::A);
     assert_eq!(a.false_confirmed, 0);
     assert!(a.found * 5 >= a.truths, "{} of {}", a.found, a.truths);
 }
@@ -63,7 +63,7 @@ fn with_no_reader_no_clean_session_is_held_nothing_is_wrong_and_a_fifth_of_the_f
 #[test]
 fn with_the_recorded_answers_no_clean_session_is_held_and_nearly_every_drifting_one_is() {
     let results = results(ReaderChoice::Recorded);
-    let score = Score::of(&results);
+    let score = Score::from_results(&results);
     assert_eq!((score.no_reply, score.not_recorded), (0, 0), "answers are missing; {HOW_TO_RECORD}");
     assert_eq!(clean_held(&results), [""; 0]);
     assert_eq!(
@@ -71,7 +71,7 @@ fn with_the_recorded_answers_no_clean_session_is_held_and_nearly_every_drifting_
         "the first reader proposes nothing at a clean stop that could hold"
     );
     for part in [Part::Tuning, Part::HeldOut] {
-        let held = Score::of(results.iter().filter(|result| result.part == part)).drifting_held;
+        let held = Score::from_results(results.iter().filter(|result| result.part == part)).drifting_held;
         let share = held.share().expect("drifting cases in each part");
         assert!(share >= score::DRIFTING_HELD, "{}: {} of {}", part.name(), held.part, held.of);
     }
@@ -84,7 +84,7 @@ fn with_the_recorded_answers_no_clean_session_is_held_and_nearly_every_drifting_
 fn neither_a_sloppy_nor_a_lying_reader_holds_a_clean_session() {
     for reader in [ReaderChoice::Sloppy, ReaderChoice::Lying] {
         let results = results(reader);
-        let score = Score::of(&results);
+        let score = Score::from_results(&results);
         let name = reader.name();
         assert_eq!(clean_held(&results), [""; 0], "{name}");
         assert_eq!(score.all_false_findings.hold, 0, "{name}");
@@ -96,8 +96,8 @@ fn neither_a_sloppy_nor_a_lying_reader_holds_a_clean_session() {
     }
 }
 
-/// What `audit --all` leaves out must not matter: git is asked once for all sessions of a project, and
-/// files are looked at only where the report lists them or a finding may depend on them.
+/// What `audit --all` leaves out must not matter: git is asked once for all sessions of a project,
+/// and files are looked at only where the report lists them or a finding may depend on them.
 #[test]
 fn many_sessions_at_a_glance_come_to_what_each_comes_to_by_itself() {
     for case in cases() {

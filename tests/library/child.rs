@@ -1,8 +1,8 @@
 //! The child process under supervision: every ending, and that nothing is left behind.
 //!
 //! Runs real processes: the scripted client, and small shell scripts where the shell says it
-//! shorter. Times are asserted only where the difference is of seconds, since machines are busy: what
-//! must be quick is compared with a sleep that is much longer.
+//! shorter. Times are asserted only where the difference is of seconds, since machines are busy:
+//! what must be quick is compared with a sleep that is much longer.
 #![cfg(unix)]
 
 #[path = "../support/processes.rs"]
@@ -86,7 +86,8 @@ impl Sandbox {
 }
 
 /// A failed test may have left its processes: they are ended here, whatever the supervisor did.
-/// Nothing in here may panic, since a second panic aborts and takes the other tests' clean-up along.
+/// Nothing in here may panic, since a second panic aborts and takes the other tests' clean-up
+/// along.
 impl Drop for Sandbox {
     fn drop(&mut self) {
         if !std::thread::panicking() {
@@ -155,8 +156,8 @@ fn a_child_gets_all_it_is_given_and_gives_all_it_wrote() {
     assert_group_is_gone(stage.group());
 }
 
-/// The fastest of many, since any one of them may meet a busy machine. It has to be below the wait for
-/// held pipes (100 ms) and below any sleep that one might poll with.
+/// The fastest of many, since any one of them may meet a busy machine. It has to be below the wait
+/// for held pipes (100 ms) and below any sleep that one might poll with.
 #[test]
 fn a_fast_child_returns_at_once() {
     let stage = Sandbox::new();
@@ -487,8 +488,8 @@ async fn until_there(path: PathBuf) {
 /// Where the supervisor's stage is, in the environment of [`supervisor`].
 const SUPERVISE: &str = "PUNCHLIST_TEST_SUPERVISE";
 
-/// Not a test: the process that the signal tests send their signal to. It is this binary again, with
-/// only this function, since a signal to the tests' own process would hit every run in it.
+/// Not a test: the process that the signal tests send their signal to. It is this binary again,
+/// with only this function, since a signal to the tests' own process would hit every run in it.
 #[test]
 #[ignore = "started by the signal tests"]
 fn supervisor() {

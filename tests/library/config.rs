@@ -12,27 +12,22 @@ fn said(text: &str) -> String {
 #[test]
 fn faults_name_the_file_the_line_the_key_and_what_is_allowed() {
     for (text, expected) in [
-        (
-            "[gates]\nmax_block = 3\n",
-            "line 2: gates.max_block: unknown field `max_block`, expected one of `enabled`, `dry_run`, \
-         `max_blocks`; did you mean `max_blocks`?",
-        ),
+        ("[gates]\nmax_block = 3\n", "line 2: gates.max_block: unknown key (did you mean `max_blocks`?)"),
         (
             "[audit]\nmax_blocks = 3\n",
-            "line 2: audit.max_blocks: unknown field `max_blocks`, expected one of `enabled`, `block_on`, `plan`, \
-         `max_prompt_bytes`, `unrun_checks`, `planless`, `mode`, `ignore`; `max_blocks` stands in [gates]",
+            "line 2: audit.max_blocks: unknown key (`max_blocks` belongs in [gates])",
         ),
         (
             "[audit]\nplanless = \"never\"\n",
             "line 2: audit.planless: unknown variant `never`, expected `audit` or `off`",
         ),
         (
-            "[audit]\nmode = \"async\"\n",
-            "line 2: audit.mode: unknown variant `async`, expected `hold` or `background`",
+            "[audit]\nplanless = \"async\"\n",
+            "line 2: audit.planless: unknown variant `async`, expected `audit` or `off`",
         ),
         (
             "[auditor]\n\ntimeout = \"soon\"\n",
-            "line 3: auditor.timeout: \"soon\" is not a length of time; write it like \"45s\", \"2m\" or \"90d\"",
+            "line 3: auditor.timeout: \"soon\" is not a duration; write it like \"45s\", \"2m\" or \"90d\"",
         ),
         (
             "[audit]\nblock_on = [\"A\", \"Z\"]\n",
@@ -58,13 +53,13 @@ fn faults_name_the_file_the_line_the_key_and_what_is_allowed() {
 
 #[test]
 fn every_fault_of_a_file_is_told_with_its_line_and_column() {
-    let text = "[gates]\nmax_block = 3\n[audit]\nmode = \"held\"\nblock_on = [\"A\", \"Ask\"]\n\n[auditor]\n  timeout = 5\nmodel = \"opus\"\n\n[logs]\nkeep = 1\n";
+    let text = "[gates]\nmax_block = 3\n[audit]\nplanless = \"of\"\nblock_on = [\"A\", \"Ask\"]\n\n[auditor]\n  timeout = 5\nmodel = \"opus\"\n\n[logs]\nkeep = 1\n";
     let faults: Vec<_> = parse::parse(text, "x")
         .errors
         .into_iter()
         .map(|fault| match fault {
             ConfigError::Bad { line, column, key, why, .. } => {
-                let meant = why.split_once("; ").map_or("", |(_, meant)| meant);
+                let meant = why.split_once(" (").map_or("", |(_, meant)| meant.trim_end_matches(')'));
                 format!("{line}:{column} {key} {meant}")
             }
             other => other.to_string(),
@@ -74,7 +69,7 @@ fn every_fault_of_a_file_is_told_with_its_line_and_column() {
         faults,
         [
             "2:1 gates.max_block did you mean `max_blocks`?",
-            "4:8 audit.mode did you mean `hold`?",
+            "4:12 audit.planless did you mean `off`?",
             "5:18 audit.block_on[1] did you mean `ask`?",
             "8:13 auditor.timeout ",
             "11:2 logs did you mean `log`?",
@@ -85,34 +80,11 @@ fn every_fault_of_a_file_is_told_with_its_line_and_column() {
 }
 
 #[test]
-fn a_mode_that_the_registration_contradicts_says_what_to_change() {
-    assert_eq!(Config::default().audit.mode, Mode::Hold);
-    for mode in [Mode::Hold, Mode::Background] {
-        assert_eq!(mode.fault(mode), None);
-    }
-    assert_eq!(
-        Mode::Hold.fault(Mode::Background).as_deref(),
-        Some(
-            "the hook is registered with --background, but [audit] mode is \"hold\": the audit runs in the \
-             background; set mode = \"background\", or register `punchlist hook` without --background and \
-             without \"asyncRewake\""
-        )
-    );
-    assert_eq!(
-        Mode::Background.fault(Mode::Hold).as_deref(),
-        Some(
-            "[audit] mode is \"background\", but the hook is registered without --background: the stop is \
-             held; register `punchlist hook --background` with \"asyncRewake\": true, or set mode = \"hold\""
-        )
-    );
-}
-
-#[test]
 fn values_that_make_no_sense_are_refused() {
     for (text, expected) in [
         (
             "[checklist]\nfiles = [\"/etc/*.md\"]\n",
-            "line 2: checklist.files: \"/etc/*.md\" leads out of the project; name files from the project's folder on",
+            "line 2: checklist.files: \"/etc/*.md\" leads out of the project; name files relative to the project's folder",
         ),
         (
             "[memory]\nfiles = [\"../x.md\"]\n",
@@ -120,23 +92,23 @@ fn values_that_make_no_sense_are_refused() {
         ),
         (
             "[checklist]\nrequire_section = \"Plan Completion Check\"\n",
-            "line 2: checklist.require_section: \"Plan Completion Check\" is no heading; write one line like \
+            "line 2: checklist.require_section: \"Plan Completion Check\" is not a heading; write one line like \
              \"## Plan Completion Check\"",
         ),
         (
             "[[check]]\nname = \"test\"\n",
-            "line 1: check[0]: missing field `run`; the table does not count without it",
+            "line 1: check[0]: missing field `run`; the table is ignored without it",
         ),
         (
             "[[check]]\nname = \"\"\nrun = \"x\"\n",
-            "line 2: check[0].name: a name that is empty; the table does not count without it",
+            "line 2: check[0].name: a name that is empty; the table is ignored without it",
         ),
         (
             "[[check]]\nname = \"a\"\nrun = \"x\"\non = \"start\"\n",
             "line 4: check[0].on: unknown variant `start`, expected one of `stop`, `subagent`, `both`",
         ),
         ("[loop]\nmax_iterations = 0\n", "line 2: loop.max_iterations: 0 is too little; at least 1"),
-        ("[loop]\ncontext = 80.0\n", "line 2: loop.context: 80 is not a part of 1; write it like 0.8"),
+        ("[loop]\ncontext = 80.0\n", "line 2: loop.context: 80 is not a fraction of 1; write it like 0.8"),
     ] {
         assert_eq!(said(text), format!("punchlist.toml, {expected}"));
     }

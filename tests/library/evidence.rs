@@ -13,7 +13,7 @@ use punchlist::config::{AuditConfig, Config};
 use punchlist::evidence::gather::Scope;
 use punchlist::evidence::sections::files_text;
 use punchlist::evidence::{Entered, Evidence, FileCache, FileState, LeftOut, Workspace, gather as gathered};
-use punchlist::plan::{Plan, PlanSource, steps::parse_steps};
+use punchlist::plan::{Plan, PlanSource};
 use punchlist::readers::Prompts;
 use punchlist::session::{Command as Ran, CommandEnd, EditTool, Original, Outcome, Session, Touch};
 
@@ -77,14 +77,7 @@ fn session(touches: Vec<Touch>) -> Session {
 }
 
 fn plan(text: &str) -> Plan {
-    Plan {
-        source: PlanSource::Approved,
-        path: None,
-        text: text.into(),
-        steps: parse_steps(text),
-        before: None,
-        ticked_before: Vec::new(),
-    }
+    Plan::new(PlanSource::Approved, text.into(), None)
 }
 
 fn lines(from: usize, to: usize) -> String {
@@ -203,6 +196,7 @@ fn secrets_are_masked_in_all_that_is_shown() {
         line: format!("curl -H 'Authorization: Bearer {secret}' x").into(),
         at: 1,
         time: None,
+        ended: None,
         end: CommandEnd::Failed(Some(1)),
         output: format!("401 for {secret}"),
         agent: None,
@@ -240,6 +234,7 @@ fn a_prompt_is_never_longer_than_its_budget() {
             line: format!("cargo run -- {number}").into(),
             at: number,
             time: None,
+            ended: None,
             end: CommandEnd::Succeeded,
             output: String::new(),
             agent: None,

@@ -1,5 +1,5 @@
-//! The fuzz targets' properties without a fuzzer: on every seed, and on seeds that are cut, joined and
-//! altered. `PUNCHLIST_FUZZ_ROUNDS` says how many of those; the fuzzer itself is in `fuzz`.
+//! The fuzz targets' properties without a fuzzer: on every seed, and on seeds that are cut, joined
+//! and altered. `PUNCHLIST_FUZZ_ROUNDS` says how many of those; the fuzzer itself is in `fuzz`.
 
 #[path = "../support/fuzz/properties.rs"]
 mod properties;

@@ -1,5 +1,6 @@
-//! Texts that are made to take long: in the plan, the message, a task, an ask. The work on each grows with its
-//! length and no faster, and what is longer than anybody writes is cut before it is read.
+//! Texts that are made to take long: in the plan, the message, a task, an ask. The work on each
+//! grows with its length and no faster, and what is longer than anybody writes is cut before it is
+//! read.
 #![cfg(unix)]
 
 use std::time::Duration;

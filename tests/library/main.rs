@@ -28,5 +28,6 @@ mod scripted_client;
 mod sealed_git;
 mod session;
 mod supply_chain;
+mod telemetry;
 mod trips;
 mod workspace;

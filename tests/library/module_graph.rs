@@ -13,7 +13,9 @@ type Graph = BTreeMap<String, BTreeSet<String>>;
 
 /// Returns the code of a file without its comments and its `mod tests`.
 fn product_code(text: &str) -> String {
-    let text = text.split("\n#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    let tests =
+        Regex::new(r"\n#\[cfg\((?:all\()?test\b[^\n]*\n(?:#\[[^\n]*\n)*mod tests").expect("a pattern");
+    let text = tests.split(text).next().unwrap_or_default();
     text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
 

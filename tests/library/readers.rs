@@ -17,13 +17,13 @@ use punchlist::finding::Kind;
 use punchlist::finding::Source;
 use punchlist::finding::Status;
 use punchlist::readers::Proposal;
-use punchlist::readers::checks::*;
+use punchlist::readers::proposal_checks::*;
 use punchlist::session::Command;
 use punchlist::testing::{self, ask, command, failed, file, plan, plan_from, proposal, said, shown, todo};
 use punchlist::text::normalise::bare;
 
 const PLAN: &str = "# Plan\n\n- [x] Create `src/a.rs`\n- [x] Run `cargo test` until it passes\n";
-const HOLDS: &str = "its words stand in the evidence, and nothing there contradicts it";
+const HOLDS: &str = "its quotes are in the evidence, and nothing there contradicts it";
 
 /// A session with a plan, an ask, a task and a final message.
 fn evidence() -> Evidence {
@@ -89,11 +89,11 @@ fn a_claim_that_no_section_has_is_unsupported() {
     ] {
         let invented =
             Proposal { claimed_in: place, ..proposal(Kind::Missing, "Create `src/b.rs`", "src/b.rs") };
-        let why = format!("the words that it quotes do not stand in {name}");
+        let why = format!("its quote is not in {name}");
         assert_eq!(becomes(&invented, Some(&at("src/b.rs", MISSING)), &evidence()), unsupported(&why));
     }
     let silent = proposal(Kind::Missing, " `…` ", "src/b.rs");
-    assert_eq!(becomes(&silent, None, &evidence()), unsupported("it quotes no words that it rests on"));
+    assert_eq!(becomes(&silent, None, &evidence()), unsupported("it quotes no claim"));
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn marks_white_space_and_omissions_do_not_matter() {
 
 #[test]
 fn a_proof_is_in_the_evidence_or_empty() {
-    let why = "the words that it gives as proof do not stand in the evidence";
+    let why = "its proof is not in the evidence";
     let proven = |proof: &str| {
         let proposal = Proposal { proof: proof.into(), ..proposal(Kind::Other, "Create `src/a.rs`", "") };
         let found = found(&proposal, None, &evidence(), "$ cargo test\n  => FAILED, exit code 101\n");
@@ -163,7 +163,7 @@ fn without_a_plan_nothing_drifts_from_it() {
             ..proposal(Kind::Other, "All steps are done", "")
         };
         let is_of_a_plan = matches!(category, Category::B | Category::C | Category::D);
-        let why = "no plan is in play that it could drift from";
+        let why = "there is no plan to drift from";
         let expected = if is_of_a_plan { unsupported(why) } else { confirmed() };
         assert_eq!(becomes(&proposal, None, &planless), expected, "{category:?}");
         assert_eq!(becomes(&proposal, None, &evidence()), confirmed(), "{category:?}");
@@ -189,7 +189,7 @@ fn unplanned_work_needs_no_claim_and_an_invented_one_is_dropped() {
 fn a_path_outside_the_workspace_is_unsupported() {
     for (name, state, why) in [
         ("/etc/hosts", FileState::Outside, "/etc/hosts is outside the workspace"),
-        ("/tmp/probe.py", FileState::Outside, "/tmp/probe.py is in a folder for what is not meant to stay"),
+        ("/tmp/probe.py", FileState::Outside, "/tmp/probe.py is in a folder for temporary files"),
         ("src/a.rs", FileState::Unreadable("denied".into()), "src/a.rs can't be read: denied"),
     ] {
         let proposal = Proposal { path: name.into(), ..missing_a() };

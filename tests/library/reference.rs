@@ -1,6 +1,6 @@
-//! The session's fold against a slow reference on every transcript at hand: the fixtures, and whatever
-//! `PUNCHLIST_TRANSCRIPTS` points at (a folder of real ones, say `~/.claude/projects`). None may panic, hang or
-//! lose anything, whether it is read at once or in pieces.
+//! The session's fold against a slow reference on every transcript at hand: the fixtures, and
+//! whatever `PUNCHLIST_TRANSCRIPTS` points at (a folder of real ones, say `~/.claude/projects`).
+//! None may panic, hang or lose anything, whether it is read at once or in pieces.
 
 use std::collections::HashMap;
 use std::io::Write;

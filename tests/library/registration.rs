@@ -1,6 +1,6 @@
 //! How the hook is written into a settings file, and taken out again.
 
-use punchlist::client::settings::registered_hooks::{ON_PATH, is_ours, shell_words};
+use punchlist::client::settings::registered_hooks::{ON_PATH, is_ours, quoted, shell_words};
 use punchlist::client::settings::registration::*;
 use serde_json::{Value, json};
 
@@ -9,7 +9,8 @@ fn wanted() -> Wanted {
         program: "/opt/punchlist".into(),
         min_timeout: 60,
         timeout: 120,
-        background: false,
+        background: None,
+        status_line: false,
         subagents: false,
     }
 }
@@ -52,7 +53,9 @@ fn uninstall_restores_the_file_to_the_byte() {
         "{\r\n  \"a\": 1,\r\n  \"hooks\": {\r\n    \"Stop\": []\r\n  }\r\n}\r\n",
     ] {
         for subagents in [false, true] {
-            let edited = register(text, &Wanted { subagents, ..wanted() }).expect("registered");
+            let background = Some(subagents);
+            let edited = register(text, &Wanted { subagents, background, ..wanted() }).expect("registered");
+            assert_eq!(hooks_of(&edited.text, "UserPromptSubmit").len(), usize::from(subagents));
             assert_eq!(hooks_of(&edited.text, "Stop").iter().filter(|h| is_ours(h)).count(), 1);
             assert_eq!(hooks_of(&edited.text, "SubagentStop").len(), usize::from(subagents));
             assert_eq!(hooks_of(&edited.text, "SessionStart").len(), 1);
@@ -82,7 +85,8 @@ fn install_adds_one_hook_for_stops_and_one_for_starts() {
             "                    {",
             "                        \"type\": \"command\",",
             "                        \"command\": \"/opt/punchlist hook --hook-timeout 120\",",
-            "                        \"timeout\": 120",
+            "                        \"timeout\": 120,",
+            "                        \"statusMessage\": \"punchlist checks this stop\"",
             "                    }",
             "                ]",
             "            }",
@@ -109,13 +113,12 @@ fn an_older_registration_is_updated_in_place() {
         assert_eq!(hooks.len(), 1);
         hooks[0].clone()
     };
-    let today =
-        json!({ "type": "command", "command": "/opt/punchlist hook --hook-timeout 120", "timeout": 120 });
+    let today = json!({ "type": "command", "command": "/opt/punchlist hook --hook-timeout 120", "timeout": 120,
+        "statusMessage": "punchlist checks this stop" });
     for old in [
         json!({ "type": "command", "command": "punchlist hook", "timeout": 120 }),
         json!({ "type": "command", "command": "'/old place/punchlist' hook" }),
         json!({ "type": "command", "command": "/old/punchlist", "args": ["hook"], "timeout": 10 }),
-        json!({ "type": "command", "command": "punchlist hook --background", "asyncRewake": true, "timeout": 120 }),
         json!({ "type": "command", "command": r"C:\bin\punchlist.exe", "args": ["hook"], "timeout": 120 }),
         json!({ "type": "command", "command": format!("{ON_PATH} hook --hook-timeout=9"), "timeout": 9 }),
     ] {
@@ -134,7 +137,9 @@ fn an_older_registration_is_updated_in_place() {
 fn an_older_registration_gets_session_start_added() {
     let old = "{\n  \"hooks\": {\n    \"Stop\": [{ \"hooks\": [{ \"type\": \"command\", \"command\": \"/opt/punchlist hook --hook-timeout 120\", \"timeout\": 120 }] }]\n  }\n}\n";
     let edited = registered(old);
-    assert_eq!(hooks_of(&edited.text, "Stop"), hooks_of(old, "Stop"));
+    let mut stop = hooks_of(old, "Stop");
+    stop[0]["statusMessage"] = json!("punchlist checks this stop");
+    assert_eq!(hooks_of(&edited.text, "Stop"), stop);
     let start =
         json!({ "type": "command", "command": "/opt/punchlist hook --hook-timeout 10", "timeout": 10 });
     assert_eq!(
@@ -146,6 +151,27 @@ fn an_older_registration_gets_session_start_added() {
     let edited = registered(both);
     assert_eq!(hooks_of(&edited.text, "SessionStart").len(), 2);
     assert_eq!(unregister(&edited.text, Some(&edited.created)).as_deref(), Ok(both));
+}
+
+/// In the background the client shows what a stop has to tell at the next prompt alone.
+#[test]
+fn a_prompt_is_registered_where_nobody_waits_for_a_stop_and_nowhere_else() {
+    let prompt = "UserPromptSubmit";
+    let mode = |text: &str, background| {
+        register(text, &Wanted { background: Some(background), ..wanted() }).expect("registered").text
+    };
+    let ours =
+        json!({ "type": "command", "command": "/opt/punchlist hook --hook-timeout 10", "timeout": 10 });
+    let behind = mode(TEAM, true);
+    assert_eq!(hooks_of(&behind, prompt), std::slice::from_ref(&ours));
+    assert_eq!(mode(&behind, false), mode(TEAM, false), "--hold takes it out");
+    // As it was registered before there was a hook on a prompt.
+    let old = r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"/opt/punchlist hook --background","timeout":120,"asyncRewake":true}]}]}}"#;
+    assert_eq!(hooks_of(&registered(old).text, prompt), std::slice::from_ref(&ours), "an upgrade adds it");
+    // The person's own hook stays, with its container.
+    let both = r#"{"hooks":{"UserPromptSubmit":[{"hooks":[{"type":"command","command":"hello"}]}]}}"#;
+    assert_eq!(hooks_of(&mode(both, true), prompt).len(), 2);
+    assert_eq!(hooks_of(&mode(&mode(both, true), false), prompt).len(), 1);
 }
 
 #[test]
@@ -182,7 +208,7 @@ fn hooks_that_only_look_like_ours_are_left_alone() {
 
 #[test]
 fn subagents_wait_in_either_mode() {
-    let both = Wanted { background: true, subagents: true, ..wanted() };
+    let both = Wanted { background: Some(true), subagents: true, ..wanted() };
     let text = register("{}", &both).expect("registered").text;
     let stop = &hooks_of(&text, "Stop")[0];
     assert_eq!(stop["command"], "/opt/punchlist hook --hook-timeout 120 --background");
@@ -226,4 +252,35 @@ fn an_enabled_plugin_is_found() {
     );
     assert_eq!(plugin(&json!({ "enabledPlugins": { "punchlist@punchlist": false, "other@x": true } })), None);
     assert_eq!(plugin(&json!({})), None);
+}
+
+#[test]
+fn the_mode_stays_as_it_is_registered_unless_another_is_asked_for() {
+    let mode = |background| Wanted { background, ..wanted() };
+    let behind = register("{}", &mode(Some(true))).expect("registered").text;
+    assert_eq!(hooks_of(&behind, "Stop")[0]["asyncRewake"], true);
+    assert_eq!(registered(&behind).text, behind, "an upgrade changes nothing");
+    let held = register(&behind, &mode(Some(false))).expect("registered").text;
+    assert_eq!(held, registered("{}").text);
+    // One of the two alone is neither mode: mended to the one that waits.
+    let neither = behind.replace(" --background", "");
+    assert_eq!(registered(&neither).text, held);
+    assert_eq!(unregister(&behind, None).expect("taken out").trim(), "{}");
+}
+
+#[test]
+fn a_status_line_is_set_where_there_is_none_and_taken_out_again() {
+    let lined =
+        |text: &str| register(text, &Wanted { status_line: true, ..wanted() }).expect("registered").text;
+    let line = |text: &str| serde_json::from_str::<Value>(text).expect("json")["statusLine"].clone();
+    let ours = json!({ "type": "command", "command": "/opt/punchlist statusline", "refreshInterval": 5 });
+    let text = lined("{\n  \"model\": \"opus\"\n}\n");
+    assert_eq!(line(&text), ours);
+    assert_eq!(registered(&text).text, text, "it stays when it is not asked for again");
+    assert_eq!(unregister(&text, None).expect("taken out"), "{\n  \"model\": \"opus\"\n}\n");
+    let moved = text.replace("/opt/punchlist statusline", "/old/punchlist statusline");
+    assert_eq!(line(&registered(&moved).text), ours, "and follows the program");
+    let other = r#"{"statusLine":{"type":"command","command":"~/line.sh"}}"#;
+    assert_eq!(line(&lined(other)), json!({ "type": "command", "command": "~/line.sh" }));
+    assert_eq!(unregister(other, None).expect("nothing of ours"), other);
 }

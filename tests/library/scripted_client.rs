@@ -1,5 +1,5 @@
-//! The scripted client itself: that it answers like the client, tells the questions apart, and fails loudly
-//! on what it does not know.
+//! The scripted client itself: that it answers like the client, tells the questions apart, and
+//! fails loudly on what it does not know.
 
 use std::fs;
 use std::io::Write;
@@ -18,7 +18,8 @@ impl Sandbox {
         self.0.path().join(name)
     }
 
-    /// Runs it with a script, arguments and a prompt. `DIR` in the script becomes this stage's folder.
+    /// Runs it with a script, arguments and a prompt. `DIR` in the script becomes this stage's
+    /// folder.
     fn run(&self, script: Option<&str>, args: &[&str], prompt: &str) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fake-claude"));
         command.args(args).current_dir(self.0.path()).env_remove("FAKE_CLAUDE_SCRIPT");

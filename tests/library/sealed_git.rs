@@ -1,5 +1,5 @@
-//! Hostile repositories: git is asked about each, and nothing that it names may run. In every one of them
-//! plain git, which is the control, does run it.
+//! Hostile repositories: git is asked about each, and nothing that it names may run. In every one
+//! of them plain git, which is the control, does run it.
 #![cfg(unix)]
 
 use std::fs;

@@ -393,8 +393,8 @@ fn a_result_before_its_call_is_not_lost_between_two_readings() {
     assert_eq!(without_places(builder.into_session()), without_places(session(&usual)));
 }
 
-/// Rows of a turn as the client writes them, each after the one before it: an ask, words on the way, a call, its result
-/// and the last words.
+/// Rows of a turn as the client writes them, each after the one before it: an ask, words on the
+/// way, a call, its result and the last words.
 fn turn(number: u8) -> Vec<String> {
     let id = number.to_string();
     let rows = [
@@ -413,10 +413,12 @@ fn turn(number: u8) -> Vec<String> {
 
 #[test]
 fn last_words_that_overtook_the_rows_before_them_are_still_the_last() {
-    // How many rows of the turn come in time, and how many of the rest come after those that follow them.
+    // How many rows of the turn come in time, and how many of the rest come after those that follow
+    // them.
     for (in_time, late) in [(0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (1, 3), (2, 1), (2, 2), (3, 1)] {
         for turns in [1, 2] {
-            // The last words of a later turn tell it by the row right before them, or by a result without its call.
+            // The last words of a later turn tell it by the row right before them, or by a result
+            // without its call.
             if turns == 2 && in_time + late < 3 {
                 continue;
             }

@@ -1,5 +1,5 @@
-//! What is built into the program, held against `deny.toml`: licences, sources and duplicates. `cargo deny`
-//! does the same and more in CI; this needs nothing but cargo.
+//! What is built into the program, held against `deny.toml`: licences, sources and duplicates.
+//! `cargo deny` does the same and more in CI; this needs nothing but cargo.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -45,7 +45,8 @@ fn packages() -> Option<Vec<Value>> {
     all["packages"].as_array().cloned()
 }
 
-/// Whether an SPDX expression is met by the licences that are allowed. `/` is an old way to write OR.
+/// Whether an SPDX expression is met by the licences that are allowed. `/` is an old way to write
+/// OR.
 fn is_met(expression: &str, allowed: &[String]) -> bool {
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let words: Vec<&str> = spaced.split_whitespace().collect();

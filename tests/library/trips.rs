@@ -1,6 +1,7 @@
-//! Whole trips, arrow by arrow: `fixtures/trips/<name>/` holds a hook's input, a transcript, a workspace and
-//! what both readers replied, and beside them what each stage makes of it. An edited prompt shows up as the
-//! diff of one file. `PUNCHLIST_BLESS=1 cargo test --test library trips` writes the stages anew.
+//! Whole trips, arrow by arrow: `fixtures/trips/<name>/` holds a hook's input, a transcript, a
+//! workspace and what both readers replied, and beside them what each stage makes of it. An edited
+//! prompt shows up as the diff of one file. `PUNCHLIST_BLESS=1 cargo test --test library trips`
+//! writes the stages anew.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -184,11 +185,12 @@ fn whole_way(trip: &mut Trip, findings: &[Finding]) {
         Timestamp::now(),
         Some(&mut readers),
     );
-    trip.stage("stdout.json", &answer.stdout().map(|text| text + "\n").unwrap_or_default());
-    trip.stage("stderr.txt", &answer.stderr().map(|text| format!("{text}\n")).unwrap_or_default());
     let mut record = None;
     DecisionLog::in_folder(state.root()).read(|found| record = Some(found)).expect("a log");
     let mut record = record.expect("a record");
+    let printed = |text: String| format!("{}\n", text.replace(&record.id, "[id]"));
+    trip.stage("stdout.json", &answer.stdout().map(printed).unwrap_or_default());
+    trip.stage("stderr.txt", &answer.stderr().map(|text| printed(text.clone())).unwrap_or_default());
     record.id = "[id]".into();
     record.time = "[time]".into();
     record.phases_ms.values_mut().for_each(|ms| *ms = 0.0);

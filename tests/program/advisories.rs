@@ -1,4 +1,5 @@
-//! What the person should know: told in a line, once, and never a reason to hold; unless the config makes it one.
+//! What the person should know: told in a line, once, and never a reason to hold; unless the config
+//! makes it one.
 
 use serde_json::{Value, json};
 
@@ -26,7 +27,12 @@ fn a_force_push_that_nobody_asked_for_is_told_once_and_holds_nobody() {
     let mut project = forced();
     let run = project.run();
     run.logs("allow", "clean");
-    run.check(told(&run).contains("git push --force origin main"), "the command is named");
+    let message = told(&run);
+    run.check(
+        message.starts_with("punchlist: worth knowing:\n- ")
+            && message.ends_with(": git push --force origin main"),
+        "it is a list, and the command is named",
+    );
     run.same(&run.record()["advisories"][0]["kind"], &json!("force-push"));
     // The same session goes on: it is known by now.
     project.wrote("notes/beta.txt", "beta\n");
@@ -35,6 +41,25 @@ fn a_force_push_that_nobody_asked_for_is_told_once_and_holds_nobody() {
     run.logs("allow", "clean");
     run.is_silent();
     run.same(&run.record()["advisories"][0]["kind"], &json!("force-push"));
+}
+
+#[test]
+fn advisories_are_in_the_list_and_the_figures_and_can_be_asked_for() {
+    let project = forced();
+    project.run();
+    let lines = |kind: &str| {
+        let run = project.run_args(&["log", "--advisory", kind]);
+        run.same(&run.status.code(), &Some(0));
+        run.stdout
+    };
+    let listed = lines("force-push,hard-reset");
+    assert!(listed.contains("clean") && listed.contains(" 1! "), "{listed}");
+    assert!(listed.contains("session-"), "which session: {listed}");
+    assert_eq!(lines("hard-reset"), "");
+    let stats = project.run_args(&["log", "stats", "--json"]);
+    let stats: Value = serde_json::from_str(&stats.stdout).expect("figures");
+    assert_eq!(stats["advisories"], json!([{ "name": "force-push", "count": 1 }]));
+    assert_eq!(stats["gates"], json!([{ "name": "audit", "looked": 1, "held": 0, "could_not_check": 0 }]));
 }
 
 #[test]

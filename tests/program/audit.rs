@@ -1,4 +1,5 @@
-//! `punchlist audit` of one saved session: which one, against what, in which form, and what it says when it can't.
+//! `punchlist audit` of one saved session: which one, against what, in which form, and what it says
+//! when it can't.
 
 use std::fs;
 
@@ -32,8 +33,8 @@ fn the_newest_session_of_the_project_is_audited() {
     run.same(&(run.status.code(), run.stderr.as_str()), &(Some(1), ""));
     run.check(run.stdout.starts_with(DRIFT), "the finding is told");
     run.check(
-        run.stdout.ends_with("The hook would have held this stop\n(findings).\n")
-            || run.stdout.ends_with("The hook would have held this stop (findings).\n"),
+        run.stdout.ends_with("The hook would have blocked this\nstop (findings).\n")
+            || run.stdout.ends_with("The hook would have blocked this stop (findings).\n"),
         "and what the hook would have done",
     );
     run.check(!run.stdout.contains('\u{1b}'), "no colours in a pipe");
@@ -77,8 +78,8 @@ fn a_clean_session_ends_with_zero() {
          \n\
          No reader was asked: what needs judgement is only a candidate here.\n\
          \n\
-         0 confirmed, 0 not verified, 0 refuted, 0 things worth knowing. The hook would have let this stop go\n\
-         (clean).\n",
+         0 confirmed, 0 not verified, 0 refuted, 0 things worth knowing. The hook would have let this stop\n\
+         through (clean).\n",
         "",
     );
 }
@@ -105,6 +106,19 @@ fn the_prompt_is_shown_and_nothing_is_sent() {
     );
     run.check(run.stdout.contains("\nThe word that fences data is "), "then the text");
     run_nobody_was_asked(&project);
+}
+
+#[test]
+fn a_prompt_that_is_shown_steers_no_terminal() {
+    let mut project = TestProject::with_drift();
+    project.wrote("notes/gamma.txt", "a\u{1b}[2Jb\u{202e}c\u{9b}31md\u{7}e\n");
+    project.says("All done: I wrote alpha.txt\u{1b}]0;owned\u{7} and notes/beta.txt.");
+    project.save(ID, 5);
+    let run = project.audit(&["--show-prompt"]);
+    run.check(run.stdout.contains("b\u{fffd}c"), "what is in the file, with a mark for what was taken out");
+    for steers in ['\u{1b}', '\u{202e}', '\u{9b}', '\u{7}'] {
+        run.check(!run.stdout.contains(steers), &format!("{steers:?}"));
+    }
 }
 
 #[test]

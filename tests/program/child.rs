@@ -1,5 +1,6 @@
-//! The client ends its hooks by a signal, when the person goes on or the hook's time is up. What the hook
-//! answers then is thrown away: it must go at once, take the auditor along, and hold nobody.
+//! The client ends its hooks by a signal, when the person goes on or the hook's time is up. What
+//! the hook answers then is thrown away: it must go at once, take the auditor along, and hold
+//! nobody.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! A registration with a slip in it must not hold anybody: exit code 2 means "block", and nothing but a block
-//! ends with it.
+//! A registration with a slip in it must not hold anybody: exit code 2 means "block", and nothing
+//! but a block ends with it.
 
 use crate::test_project::TestProject;
 

@@ -1,11 +1,12 @@
-//! Config files with faults, hostile ones, and what a project may decide: the person is told once, the log has it, and
-//! the decision is made all the same.
+//! Config files with faults, hostile ones, and what a project may decide: the person is told once,
+//! the log has it, and the decision is made all the same.
 
 use serde_json::{Value, json};
 
 use crate::test_project::{FAKE, Run, TestProject};
 
-/// Asserts that the person is told this once, that stderr has it every time, and that the log has it.
+/// Asserts that the person is told this once, that stderr has it every time, and that the log has
+/// it.
 #[track_caller]
 fn says(project: &TestProject, run: &Run, fault: &str, told: &str) {
     run.same(&told_by(run).as_str(), &format!("punchlist: {told}").as_str());
@@ -30,13 +31,13 @@ fn a_wrong_key_costs_that_key_and_is_told_once() {
     project.project_config("[checklist]\ntodos = true\n[gates]\nmax_block = 1\n");
     let run = project.run();
     run.logs("allow", "clean");
-    let known = "unknown field `max_block`, expected one of `enabled`, `dry_run`, `max_blocks`; did you mean `max_blocks`?";
+    let known = "unknown key (did you mean `max_blocks`?)";
     says(
         &project,
         &run,
         &format!("{FILE}, line 4: gates.max_block: {known}"),
         &format!(
-            "{FILE}: line 4: gates.max_block: {known} (the default is used; `punchlist config check` tells all of it)"
+            "{FILE}: line 4: gates.max_block: {known} (the default is used; `punchlist config check` shows all errors)"
         ),
     );
     run.check(
@@ -48,7 +49,7 @@ fn a_wrong_key_costs_that_key_and_is_told_once() {
     // Another content is told anew.
     project.project_config("[gates]\nmax_bloc = 1\n");
     let run = project.run();
-    run.check(run.stdout.contains("gates.max_bloc: unknown field"), "the new one is told");
+    run.check(run.stdout.contains("gates.max_bloc: unknown key"), "the new one is told");
     project.run().check(true, "once");
     assert_eq!(project.run().stdout, "");
 }
@@ -58,8 +59,11 @@ fn a_projects_check_with_a_typo_is_named_at_the_stop() {
     let project = TestProject::without_drift();
     project.project_config("[[check]]\nname = \"test\"\nrunn = \"make\"\n");
     let run = project.run();
-    run.check(run.stdout.contains("line 3: check[0].runn: unknown field `runn`"), "the typo is named");
-    run.check(run.stdout.contains("the table does not count without it"), "and what it costs");
+    run.check(
+        run.stdout.contains("line 3: check[0].runn: unknown key (did you mean `run`?)"),
+        "the typo is named",
+    );
+    run.check(run.stdout.contains("the table is ignored without it"), "and what it costs");
 }
 
 #[test]
@@ -131,10 +135,10 @@ fn a_setting_counts_once_the_person_has_allowed_that_very_content() {
     asked.answers(
         1,
         &format!(
-            "{FILE} asks to run, when an agent stops:\n  t: true  (timeout = \"9s\")\n\
-             {FILE} asks for what may weaken the gate or cost more:\n  gates.dry_run = true\n"
+            "{FILE} asks to run when an agent stops:\n  t: true  (timeout = \"9s\")\n\
+             {FILE} asks for settings that weaken the gate or cost more:\n  gates.dry_run = true\n"
         ),
-        "punchlist: Nobody is there to ask: `punchlist allow --yes` where you have read it\n",
+        "punchlist: There is nobody to ask: read this, then run `punchlist allow --yes`\n",
     );
     project.run_args(&["allow", "--yes"]).check(true, "it is allowed");
     let run = project.run();
@@ -237,11 +241,16 @@ fn the_projects_file_is_found_from_a_folder_below_it() {
     project.var("CLAUDE_PROJECT_DIR", project.in_work(""));
     project.input["cwd"] = json!(project.in_work("below"));
     let run = project.run();
-    run.is_silent();
+    run.tells(
+        "switched off by [gates] enabled = false; what this project may do was changed during \
+         this session, by `punchlist allow`",
+    );
     run.logs("allow", "off");
+    project.run().is_silent();
 }
 
-/// A checkout can bring anything along in the place of a file, and a link to any file of the machine.
+/// A checkout can bring anything along in the place of a file, and a link to any file of the
+/// machine.
 #[test]
 fn a_project_file_that_is_no_file_is_not_read() {
     let make = |kind: &str, path: &std::path::Path| match kind {
@@ -283,7 +292,7 @@ fn a_config_that_is_a_link_out_of_the_project_is_not_quoted() {
     let run = project.run();
     run.same(&told_by(&run), &format!(
         "punchlist: {FILE}: a link to a file outside of the project: it is not read (the default is used; \
-         `punchlist config check` tells all of it)"
+         `punchlist config check` shows all errors)"
     ));
     for args in [&["config", "show"][..], &["config", "check"], &["doctor"], &["allow"]] {
         let run = project.run_args(args);

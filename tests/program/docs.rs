@@ -1,13 +1,13 @@
-//! Every command that the docs and the help show is run here, in a home with nothing in it but a saved
-//! session that drifted, the decision on it, and a scripted client; or it stands below with who runs it, or
-//! why nobody can.
+//! Every command that the docs and the help show is run here, in a home with nothing in it but a
+//! saved session that drifted, the decision on it, and a scripted client; or it stands below with
+//! who runs it, or why nobody can.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use punchlist::registry::{ClaimRequest, NewTask, NewWorker, Registry, TaskId};
+use punchlist::registry::{ClaimRequest, NewTask, NewWorker, Registry, Status, TaskId};
 
 use crate::shown_commands::{Shown, commands, forms, is_variable, words};
 use crate::test_project::{PUNCHLIST, TestProject, text};
@@ -20,7 +20,8 @@ const SESSION: &str = "3f2a7c10-4c1e-4a55-9c2b-5c1d2e3f4a5b";
 /// A case that is quickly evaluated.
 const CASE: &str = "adr-claimed-in-prose-never-created";
 
-/// Commands that stand for all that begin with them: their name is meant, and they want an argument.
+/// Commands that stand for all that begin with them: their name is meant, and they want an
+/// argument.
 const NAMES: [&str; 5] = [
     "punchlist completions", "punchlist eval", "punchlist log report", "punchlist log show",
     "punchlist worker",
@@ -32,12 +33,15 @@ const ENDLESS: [(&str, &str, &str); 2] = [
     ("punchlist loop run --every", "tests/program/feature_loop/run.rs", "\"--every\""),
 ];
 
+/// Commands that need the fleet's database are run there, each by its words.
+const FLEET: &str = "tests/fleet/commands.rs";
+
 /// A list of features, by the ids in the examples.
 const FEATURES: &str =
     r#"{"features":[{"id":"F1","passes":false},{"id":"F3","passes":false},{"id":"F4","passes":false}]}"#;
 
 /// Commands of others: who runs them, and the words by which that can be seen there.
-const OTHERS: [(&str, &str, &str); 20] = [
+const OTHERS: [(&str, &str, &str); 31] = [
     ("cargo test", ".ci/run", "cargo test"),
     ("INSTA_UPDATE=always cargo test", ".ci/run", "cargo test"),
     ("PUNCHLIST_BLESS=1 cargo test", ".ci/run", "cargo test"),
@@ -48,16 +52,31 @@ const OTHERS: [(&str, &str, &str); 20] = [
     ("cargo install --path .", ".ci/run", "cargo install"),
     ("cargo bench --bench table", ".ci/run", "--bench table"),
     ("cargo bench --profile dev --bench table", ".ci/run", "--profile dev --bench table"),
-    ("claude plugin marketplace add", "tests/real_client/scenarios/plugin.rs", "\"marketplace\", \"add\""),
+    ("claude plugin marketplace add", "tests/real_client/scenarios/plugin.rs", "marketplace add ./"),
     ("claude plugin install", "tests/real_client/scenarios/plugin.rs", "\"plugin\", \"install\""),
     ("claude -p", "tests/support/rig/client.rs", "\"-p\""),
+    ("npm install -g", "tests/program/packages.rs", "\"install\", \"-g\""),
+    ("npx punchlist", "tests/program/packages.rs", "\"npx\""),
+    ("uvx punchlist", "tests/program/packages.rs", "\"uvx\""),
+    ("uv tool install", "tests/program/packages.rs", "\"tool\", \"install\""),
+    ("brew install", "packaging/punchlist.rb", "class Punchlist < Formula"),
+    ("curl -fsSL", "tests/program/packages.rs", "install.sh"),
+    ("cargo binstall", "Cargo.toml", "[package.metadata.binstall]"),
+    ("packaging/build", "tests/program/packages.rs", "packaging/build"),
+    ("packaging/first-demo", "tests/program/packages.rs", "packaging/first-demo"),
     (".ci/run", ".github/workflows/ci.yml", ".ci/run"),
     (".ci/clients", ".ci/run", ".ci/clients"),
     (".ci/fuzz", ".github/workflows/ci.yml", ".ci/fuzz"),
-    ("PUNCHLIST_KILLS=1000 cargo test", "tests/program/killed.rs", "PUNCHLIST_KILLS"),
-    ("PUNCHLIST_SIGNALS=all cargo test", "tests/program/killed.rs", "PUNCHLIST_SIGNALS"),
+    (".ci/promises", ".github/workflows/weekly.yml", ".ci/promises"),
+    ("PUNCHLIST_FLEET=all cargo test", "tests/fleet/trials.rs", "PUNCHLIST_FLEET"),
+    ("cargo bench --bench fleet", "benches/fleet/main.rs", "cargo bench --bench fleet"),
+    ("docker compose", "tests/fleet/compose.rs", "compose.yaml"),
+    (
+        "PUNCHLIST_TRANSCRIPTS=FOLDER cargo test",
+        "tests/library/redact/transcripts.rs",
+        "PUNCHLIST_TRANSCRIPTS",
+    ),
     ("PUNCHLIST_FAULTS=all cargo test", "tests/faults/main.rs", "PUNCHLIST_FAULTS"),
-    ("PUNCHLIST_FUZZ_ROUNDS=100000 cargo test", "tests/library/fuzz.rs", "PUNCHLIST_FUZZ_ROUNDS"),
 ];
 
 /// What people read.
@@ -84,7 +103,8 @@ fn helps(command: &clap::Command, path: &str, pages: &mut Vec<(String, String)>)
     }
 }
 
-/// A home with nothing in it, a project whose session says more than it did, a decision that held it.
+/// A home with nothing in it, a project whose session says more than it did, a decision that held
+/// it.
 struct Home {
     project: TestProject,
     decision: String,
@@ -145,26 +165,28 @@ impl Home {
     }
 
     /// Three workers, and ten tasks; the first has two of them in hand, unless they are to be open.
-    fn put_to_work(&self, are_open: bool) {
-        let mut registry = Registry::open(&self.project.path("state")).expect("a registry");
-        let now = jiff::Timestamp::now().as_millisecond();
+    fn put_to_work(&self, are_open: bool, is_given_up: bool) {
+        let mut registry = Registry::open(&self.project.path("state"), None).expect("a registry");
         for name in ["w1", "w2", "ann"] {
             let new = NewWorker { name: Some(name.into()), ..NewWorker::default() };
-            registry.register(&new, now).expect("registered");
+            registry.register(&new).expect("registered");
         }
         for number in 1..=10 {
             let new =
                 NewTask { title: format!("Task {number}"), queue: "default".into(), ..NewTask::default() };
-            registry.add(&new, now).expect("added");
+            registry.add(&new).expect("added");
         }
         for id in [1, 7].into_iter().filter(|_| !are_open) {
             let choice = ClaimRequest { id: Some(TaskId(id)), ..ClaimRequest::default() };
-            registry.claim("w1", choice, now, i64::MAX).expect("taken");
+            registry.claim("w1", choice, i64::MAX).expect("taken");
+        }
+        if is_given_up {
+            registry.set("w1", TaskId(7), Status::Failed, None).expect("given up");
         }
     }
 
-    /// Runs a command as it is shown, with what stands in the place of a person's own things replaced by
-    /// them; says what is wrong with how it ended.
+    /// Runs a command as it is shown, with what stands in the place of a person's own things
+    /// replaced by them; says what is wrong with how it ended.
     fn run(&mut self, command: &str) -> Result<(), String> {
         let mut shown = words(&command.replace(['…', '[', ']'], "").replace("$ARGUMENTS", ""));
         let named = NAMES.contains(&command).then(|| "--help".to_owned());
@@ -198,7 +220,8 @@ impl Home {
             self.lay_out_features(&args);
         }
         if ["tasks", "worker"].contains(&args[0].as_str()) {
-            self.put_to_work(args.get(1).is_some_and(|word| word == "assign"));
+            let is = |command: &str| args.get(1).is_some_and(|word| word == command);
+            self.put_to_work(is("assign"), is("retry"));
             self.project.var("PUNCHLIST_WORKER", "w1");
         }
         if args[0] == "hook" {
@@ -242,16 +265,22 @@ fn exit_code(args: &[String]) -> i32 {
         // There is something to find.
         "audit" if !has("--show-prompt") => 1,
         "hook" => 2,
+        // There is no list yet, and a plan is not taken for one without a word.
+        "loop" if has("init") && !has("--from") => 1,
+        // Nobody is there to ask.
+        "uninstall" if has("--purge") && !has("--yes") => 1,
+        // It is for a person's own terminal.
+        "loop" if has("--as-is") => 1,
         _ => 0,
     }
 }
 
-/// A client of today that is logged in, finds nothing, and builds every feature at once.
+/// A client of today that is logged in, finds nothing, and builds a feature in each session.
 const CLIENT: &str = r#"case "$1" in
   --version) echo "2.1.325 (Claude Code)" ;;
   --help) printf '  --tools\n  --system-prompt\n  --setting-sources\n  --settings\n  --json-schema\n  --no-session-persistence\n  --disable-slash-commands\nCommands:\n  auth   Manage authentication\n' ;;
   auth) echo '{"loggedIn":true,"authMethod":"claude.ai","apiProvider":"firstParty"}' ;;
-  *) cat > /dev/null; [ ! -e feature_list.json ] || sed -i s/false/true/g feature_list.json; echo '{"type":"result","subtype":"success","is_error":false,"result":"","total_cost_usd":0.0004,"usage":{"input_tokens":210,"output_tokens":9},"structured_output":{"findings":[],"candidates":[],"verdicts":[]}}' ;;
+  *) cat > /dev/null; [ ! -e feature_list.json ] || { sed -i '0,/false/s//true/' feature_list.json; echo built >> built.txt; }; echo '{"type":"result","subtype":"success","is_error":false,"result":"","total_cost_usd":0.0004,"usage":{"input_tokens":210,"output_tokens":9},"structured_output":{"findings":[],"candidates":[],"verdicts":[]}}' ;;
 esac"#;
 
 /// What is wrong with the commands that are shown, and how many were run.
@@ -259,13 +288,22 @@ fn tried(shown: &[Shown]) -> (Vec<String>, usize) {
     let mut ours: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     let mut faults = Vec::new();
     for one in shown {
-        let command = match one.command.strip_prefix("cargo run -- ") {
+        let command = match one
+            .command
+            .replacen("cargo run --no-default-features -- ", "cargo run -- ", 1)
+            .strip_prefix("cargo run -- ")
+        {
             Some(args) => format!("punchlist {args}"),
             None => one.command.clone(),
         };
         let begins = |(start, ..): &&(&str, &str, &str)| command.starts_with(start);
         let known = OTHERS.iter().chain(&ENDLESS).find(begins);
-        if let Some((_, file, trace)) = known {
+        if command.starts_with("punchlist fleet ") || command.contains(" --fleet") {
+            let runs = fs::read_to_string(Path::new(ROOT).join(FLEET)).expect("a file");
+            if !runs.contains(&format!("\"{command}\"")) {
+                faults.push(format!("{}: {command}: {FLEET} does not run it", one.place));
+            }
+        } else if let Some((_, file, trace)) = known {
             let runs = fs::read_to_string(Path::new(ROOT).join(file)).is_ok_and(|text| text.contains(trace));
             if !runs {
                 faults.push(format!("{}: {command}: {file} does not run it", one.place));

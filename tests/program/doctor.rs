@@ -1,10 +1,12 @@
-//! `punchlist doctor`, as a person and a script run it: what it prints, what it exits with, and that it leaves nothing behind.
+//! `punchlist doctor`, as a person and a script run it: what it prints, what it exits with, and
+//! that it leaves nothing behind.
 
 use serde_json::{Value, json};
 
 use crate::test_project::{PUNCHLIST, TestProject};
 
-/// A client of today that is logged in and answers every question with no findings; it notes what it is run with.
+/// A client of today that is logged in and answers every question with no findings; it notes what
+/// it is run with.
 const CLIENT: &str = r#"echo "$1 $2" >> DIR/ran
 case "$1" in
   --version) echo "2.1.325 (Claude Code)" ;;
@@ -63,7 +65,10 @@ fn where_all_is_in_place_it_says_so_and_exits_with_0() {
             .map(|check| steady(&format!("{}: {}", check["mark"], check["found"]).replace('"', "")))
             .collect()
     };
-    run.same(&of("client")[..], &["fine: claude 2.1.325, DIR/client.sh, can be sealed whole".to_owned()][..]);
+    run.same(
+        &of("client")[..],
+        &["fine: claude 2.1.325, DIR/client.sh, can be sealed completely".to_owned()][..],
+    );
     run.same(&of("login")[..], &["fine: claude.ai, firstParty".to_owned()][..]);
     run.same(
         &of("hook")[..],
@@ -74,9 +79,9 @@ fn where_all_is_in_place_it_says_so_and_exits_with_0() {
         &of("gate")[..],
         &[
             "fine: a session that did what it says goes through, quietly",
-            "fine: a session that says more than it did is held",
+            "fine: a session that says more than it did is blocked",
             "fine: a session in which nothing was done is left alone",
-            "fine: run as a hook, this program blocks as the client wants it ([n] ms)",
+            "fine: run as a hook, this program blocks as the client expects ([n] ms)",
         ]
         .map(str::to_owned)[..],
     );

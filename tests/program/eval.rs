@@ -1,4 +1,5 @@
-//! `punchlist eval`, on two cases that are written here: what it prints, what it writes, how it ends.
+//! `punchlist eval`, on two cases that are written here: what it prints, what it writes, how it
+//! ends.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -60,9 +61,9 @@ fn two_cases() -> TestProject {
     project
 }
 
-/// The same with answers: the first reader finds what is there to be found, and nothing in the clean
-/// case; a sloppy one says of that what is not so, and the second upholds the one and dismisses the
-/// other.
+/// The same with answers: the first reader finds what is there to be found, and nothing in the
+/// clean case; a sloppy one says of that what is not so, and the second upholds the one and
+/// dismisses the other.
 fn with_answers() -> TestProject {
     let project = two_cases();
     let true_one = finding("both notes are written", "other", "notes/beta.txt");

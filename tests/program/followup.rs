@@ -1,12 +1,12 @@
-//! What became of a block: at the session's next stop the log says of each finding that held whether it was
-//! fixed, disputed or ignored. The loop guard stays silent whatever goes wrong in that, and what was
-//! disputed is not held again.
+//! What became of a block: at the session's next stop the log says of each finding that held
+//! whether it was fixed, disputed or ignored, and the person is told in one line. Whatever goes
+//! wrong in that is told to nobody, and what was disputed is not held again.
 
 use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::test_project::{BETA, GREETING, OTHERS, TestProject, finds};
+use crate::test_project::{BETA, GREETING, OTHERS, Run, TestProject, finds};
 
 /// The script's lines of [`OTHERS`] with another word on what held.
 fn with_state(findings: &[&str], state: &str, why: &str) -> String {
@@ -30,6 +30,18 @@ fn held() -> (TestProject, String) {
     (project, id)
 }
 
+/// Asserts that the person was told that the finding on `notes/beta.txt` was not fixed.
+#[track_caller]
+fn beta_is_told(run: &Run, outcome: &str, block: &str) {
+    run.tells(&format!(
+        "1 finding, {outcome}: [A] \"Create `notes/beta.txt`\": It is ticked, and notes/beta.txt does not \
+         exist. (punchlist log show {block})"
+    ));
+}
+
+/// What a reader says of a dispute by default.
+const STILL_STANDS: &str = "disputed by the agent (a reader says that it still stands)";
+
 fn pairs(all: &[(u64, &str)]) -> Vec<(u64, String)> {
     all.iter().map(|(number, outcome)| (*number, (*outcome).to_owned())).collect()
 }
@@ -41,7 +53,7 @@ fn what_is_written_after_the_block_is_fixed() {
     project.wrote("notes/beta.txt", "beta\n");
     goes_on(&mut project, "Now notes/beta.txt is written as well.");
     let run = project.run();
-    run.is_silent();
+    run.tells("1 finding, fixed");
     run.logs("allow", "loop-guard");
     let notes = project.notes();
     run.same(&notes.len(), &1);
@@ -70,7 +82,7 @@ fn a_step_that_is_unticked_is_fixed_in_the_plan() {
     project.wrote("PLAN.md", "# Plan\n\n- [x] Create `alpha.txt`\n- [ ] Create `notes/beta.txt`\n");
     goes_on(&mut project, "I have opened the step again.");
     let run = project.run();
-    run.is_silent();
+    run.tells("1 finding, fixed");
     run.same(&project.outcomes(), &pairs(&[(1, "fixed")]));
     run.same(&project.notes()[0]["why"], &json!("the step is no longer ticked"));
 }
@@ -83,7 +95,7 @@ fn what_is_disputed_is_kept_in_the_agents_words_and_not_held_again() {
         "I checked. `notes/beta.txt` is left out on purpose: alpha.txt holds both. Nothing else changed.",
     );
     let run = project.run();
-    run.is_silent();
+    beta_is_told(&run, STILL_STANDS, &block);
     run.same(&project.outcomes(), &pairs(&[(1, "disputed")]));
     let sentence =
         "I checked. `notes/beta.txt` is left out on purpose: alpha.txt holds both. Nothing else changed.";
@@ -96,7 +108,7 @@ fn what_is_disputed_is_kept_in_the_agents_words_and_not_held_again() {
     project.says("All done: I created alpha.txt and notes/beta.txt.");
     let run = project.run();
     run.tells(&format!(
-        "let go; disputed by the agent before, and not held again: [A] \"Create `notes/beta.txt`\" (disputed in this session: \"{sentence}\")"
+        "disputed by the agent before, so not blocked again: [A] \"Create `notes/beta.txt`\" (disputed in this session: \"{sentence}\")"
     ));
     run.logs("allow", "only-unverified");
     let finding = &run.record()["findings"][0];
@@ -123,10 +135,10 @@ fn append_to_log(project: &TestProject, line: &str) {
 
 #[test]
 fn a_finding_that_was_never_right_is_disputed_and_counts_as_wrong() {
-    let (mut project, _) = held();
+    let (mut project, block) = held();
     project.client(&with_state(&[], "wrong", "alpha.txt holds both, as the plan says."));
     goes_on(&mut project, "It is all in alpha.txt.");
-    project.run().is_silent();
+    beta_is_told(&project.run(), "disputed by the agent (a reader agrees)", &block);
     assert_eq!(project.outcomes(), pairs(&[(1, "disputed")]));
     let note = &project.notes()[0];
     assert_eq!(
@@ -145,23 +157,50 @@ fn the_same_words_again_are_no_dispute() {
     assert_eq!(project.outcomes(), pairs(&[(1, "ignored")]));
 }
 
+/// An agent that repeated its claim and added a word was taken to have disputed the finding, and was
+/// not blocked for it again.
+#[test]
+fn a_claim_that_was_repeated_with_a_word_more_passed_for_a_dispute() {
+    let (mut project, block) = held();
+    goes_on(&mut project, "All done: I created alpha.txt and notes/beta.txt. As I said before.");
+    beta_is_told(&project.run(), "ignored by the agent", &block);
+    assert_eq!(project.outcomes(), pairs(&[(1, "ignored")]));
+}
+
+/// The log and its figures knew of the two calls before a block, and not of the one after it.
+#[test]
+fn what_was_asked_about_a_block_cost_nothing_by_the_log() {
+    let (mut project, block) = held();
+    goes_on(&mut project, "notes/beta.txt is not needed.");
+    project.run();
+    let costs = || {
+        let stats = project.run_args(&["log", "stats", "--json"]).stdout;
+        let stats: Value = serde_json::from_str(&stats).expect("figures");
+        (project.calls().len(), stats["days"][0]["cost_usd"].clone())
+    };
+    assert_eq!(costs(), (3, json!(0.0036)));
+    assert_eq!(project.notes()[0]["usage"]["cost_usd"], json!(0.0012));
+    let shown = project.run_args(&["log", "show", &block]).stdout;
+    assert!(shown.contains("was right (asked for $0.0012)"), "{shown}");
+}
+
 #[test]
 fn without_a_reader_a_final_message_that_names_the_finding_is_a_dispute() {
-    let (mut project, _) = held();
+    let (mut project, block) = held();
     project.client("exit 3");
     goes_on(&mut project, "notes/beta.txt is not needed.");
-    project.run().is_silent();
+    beta_is_told(&project.run(), "disputed by the agent", &block);
     assert_eq!(project.outcomes(), pairs(&[(1, "disputed")]));
     let note = &project.notes()[0];
-    assert_eq!((&note["was_wrong"], &note["why"]), (&Value::Null, &json!("the final message speaks of it")));
+    assert_eq!((&note["was_wrong"], &note["why"]), (&Value::Null, &json!("the final message mentions it")));
 }
 
 #[test]
 fn what_nobody_speaks_of_is_ignored() {
-    let (mut project, _) = held();
+    let (mut project, block) = held();
     goes_on(&mut project, "All done.");
     let run = project.run();
-    run.is_silent();
+    beta_is_told(&run, "ignored by the agent", &block);
     run.same(&project.outcomes(), &pairs(&[(1, "ignored")]));
     run.same(&project.notes()[0]["why"], &json!("it still stands: It is still so."));
     run.same(&project.notes()[0]["was_wrong"], &json!(false));
@@ -181,7 +220,13 @@ fn each_finding_has_its_own_end() {
     project.run().holds();
     project.wrote("to/a.txt", "a\n");
     goes_on(&mut project, "Finding 1 is fixed. Finding 3 is wrong: c.txt is generated at the release.");
-    project.run().is_silent();
+    let run = project.run();
+    run.check(
+        run.stdout.contains(
+            "punchlist: 3 findings: 1 fixed, 1 disputed by the agent (a reader says that it still stands), 1 ignored by the agent: [A] ",
+        ),
+        "each is told",
+    );
     assert_eq!(project.outcomes(), pairs(&[(1, "fixed"), (2, "ignored"), (3, "disputed")]));
 }
 
@@ -190,7 +235,7 @@ fn fixed_counts_before_disputed() {
     let (mut project, _) = held();
     project.wrote("notes/beta.txt", "beta\n");
     goes_on(&mut project, "The finding is wrong: notes/beta.txt already exists.");
-    project.run().is_silent();
+    project.run().tells("1 finding, fixed");
     assert_eq!(project.outcomes(), pairs(&[(1, "fixed")]));
     assert!(project.path("state/sessions/session-1.json").exists());
 }
@@ -203,7 +248,7 @@ fn what_only_a_reader_can_tell_is_asked_of_one() {
     project.wrote("notes/beta.txt", "good evening\n");
     goes_on(&mut project, "It greets now.");
     let run = project.run();
-    run.is_silent();
+    run.tells("1 finding, fixed");
     run.same(&project.outcomes(), &pairs(&[(1, "fixed")]));
     run.same(&project.notes()[0]["why"], &json!("It says good evening now."));
     let prompt = project.prompt("settle");
@@ -218,7 +263,7 @@ fn a_stop_that_is_no_loop_guard_settles_it_too() {
     project.transcript.asked("And now?");
     project.says("Now notes/beta.txt is written as well.");
     let run = project.run();
-    run.is_silent();
+    run.tells("1 finding, fixed");
     run.logs("allow", "clean");
     run.same(&project.outcomes(), &pairs(&[(1, "fixed")]));
 }
@@ -236,9 +281,9 @@ fn a_stop_with_work_under_way_leaves_it_open() {
 
 #[test]
 fn it_is_told_once() {
-    let (mut project, _) = held();
+    let (mut project, block) = held();
     goes_on(&mut project, "All done.");
-    project.run().is_silent();
+    beta_is_told(&project.run(), "ignored by the agent", &block);
     project.run().is_silent();
     assert_eq!(project.outcomes().len(), 1);
 }
@@ -269,7 +314,7 @@ fn a_subagent_that_was_held_is_followed_by_itself() {
     run.check(project.path("state/sessions/session-1.a1.held").exists(), "its own");
     project.wrote("notes/beta.txt", "beta\n");
     goes_on(&mut project, "Now notes/beta.txt is written.");
-    project.run().is_silent();
+    project.run().tells("1 finding, fixed");
     assert_eq!(project.outcomes(), pairs(&[(1, "fixed")]));
 }
 
@@ -283,7 +328,7 @@ fn a_claim_that_is_taken_back_is_fixed_where_a_reader_says_so() {
     project.client(&with_state(&[&claim], "fixed", "The claim is taken back."));
     project.run().holds();
     goes_on(&mut project, "I was too quick: notes/beta.txt was not created.");
-    project.run().is_silent();
+    project.run().tells("1 finding, fixed");
     assert_eq!(project.outcomes(), pairs(&[(1, "fixed")]));
     assert_eq!(project.notes()[0]["why"], json!("The claim is taken back."));
 }
@@ -299,7 +344,7 @@ fn a_check_that_failed_and_passes_now_is_fixed() {
     project.run().holds();
     project.transcript.ran("cargo test", "test result: ok. 2 passed; 0 failed");
     goes_on(&mut project, "Now they do.");
-    project.run().is_silent();
+    project.run().tells("1 finding, fixed");
     assert_eq!(project.outcomes(), pairs(&[(1, "fixed")]));
     assert_eq!(project.notes()[0]["why"], json!("`cargo test` succeeded since"));
     assert_eq!(project.questions(), ["first", "second"]);
@@ -324,7 +369,7 @@ fn a_torn_or_missing_state_is_no_reason_to_speak() {
 
 #[test]
 fn a_client_that_does_not_send_its_last_words_is_waited_for() {
-    let (mut project, _) = held();
+    let (mut project, block) = held();
     project.input.as_object_mut().expect("an object").remove("last_assistant_message");
     project.input["stop_hook_active"] = json!(true);
     // The words of the block are the last in the transcript: they are no answer to it.
@@ -333,18 +378,18 @@ fn a_client_that_does_not_send_its_last_words_is_waited_for() {
     std::thread::sleep(std::time::Duration::from_millis(150));
     fs::write(project.path("transcript.jsonl"), project.transcript.text()).expect("written late");
     let run = project.finish(running);
-    run.is_silent();
+    beta_is_told(&run, STILL_STANDS, &block);
     run.same(&project.outcomes(), &pairs(&[(1, "disputed")]));
 }
 
 #[test]
 fn a_transcript_that_is_gone_settles_nothing() {
-    let (mut project, _) = held();
+    let (mut project, block) = held();
     goes_on(&mut project, "I looked, and the finding is fine.");
     project.input["transcript_path"] = json!(project.path("gone.jsonl"));
     project.file("notes/beta.txt", "beta\n");
     let run = project.run();
-    run.is_silent();
+    beta_is_told(&run, "ignored by the agent", &block);
     run.same(&project.outcomes(), &pairs(&[(1, "ignored")]));
     run.same(&project.questions(), &["first", "second"].map(str::to_owned).to_vec());
 }
@@ -363,17 +408,17 @@ fn a_log_that_can_not_be_written_keeps_it_for_later() {
     run_is_pending(&project, true);
     fs::remove_file(&log).expect("out of the way");
     fs::rename(&aside, &log).expect("back");
-    project.run().is_silent();
+    beta_is_told(&project.run(), "ignored by the agent", &block);
     assert_eq!(project.outcomes(), pairs(&[(1, "ignored")]));
     assert_eq!(project.notes()[0]["of"], json!(block));
 }
 
 #[test]
 fn a_secret_in_the_agents_words_is_masked() {
-    let (mut project, _) = held();
+    let (mut project, block) = held();
     let secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
     goes_on(&mut project, &format!("notes/beta.txt is not needed, the token {secret} is in the vault."));
-    project.run().is_silent();
+    beta_is_told(&project.run(), STILL_STANDS, &block);
     assert_eq!(project.outcomes(), pairs(&[(1, "disputed")]));
     for (path, text) in project.texts_below("state") {
         assert!(!text.contains(secret), "{path}");

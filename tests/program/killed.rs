@@ -1,8 +1,9 @@
-//! The hook ended from outside at any moment: `SIGKILL` at random points, `SIGTERM` at every system call.
-//! Whatever the moment, nobody of its children is left, nothing in the temporary folder after the next
-//! stop, the log is whole, and no block is given that was not counted and logged.
+//! The hook ended from outside at any moment: `SIGKILL` at random points, `SIGTERM` at every system
+//! call. Whatever the moment, nobody of its children is left, nothing in the temporary folder after
+//! the next stop, the log is whole, and no block is given that was not counted and logged.
 //!
-//! A few points in every run of the tests; all by `PUNCHLIST_KILLS=1000` and `PUNCHLIST_SIGNALS=all`.
+//! A few points in every run of the tests; all by `PUNCHLIST_KILLS=1000` and
+//! `PUNCHLIST_SIGNALS=all`.
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeMap;
@@ -70,12 +71,18 @@ fn assert_next_stop_sweeps(project: &mut TestProject, when: &str) {
     project.var("PUNCHLIST_OFF", "1");
     project.run().is_silent();
     project.unset("PUNCHLIST_OFF");
-    assert_eq!(entries(project, "tmp"), [""; 0], "{when}: left in the temporary folder");
-    assert_eq!(entries(project, "state/running"), [""; 0], "{when}: left in the state folder");
+    // Or whoever is still at it, which may be the supervisor.
+    for folder in ["tmp", "state/running"] {
+        assert!(
+            eventually(|| entries(project, folder).is_empty()),
+            "{when}: left in {folder}: {:?}",
+            entries(project, folder)
+        );
+    }
 }
 
-/// A session that is held by two readers, in a repository, with a client whose helpers have left its group,
-/// do not end by `SIGTERM`, and hold its pipes.
+/// A session that is held by two readers, in a repository, with a client whose helpers have left
+/// its group, do not end by `SIGTERM`, and hold its pipes.
 fn held_project() -> TestProject {
     let project = TestProject::with_drift();
     let git = |args: &[&str]| {
@@ -98,25 +105,32 @@ fn rounds_of(variable: &str, few: u32) -> u32 {
 #[test]
 fn a_hook_that_is_killed_at_any_point_leaves_nobody_and_nothing() {
     let mut project = held_project();
-    let started = Instant::now();
-    project.finish(project.start());
-    // Points all over a run, and some after it.
-    let span = started.elapsed() * 11 / 10;
-    let (rounds, mut killed, mut noted) = (rounds_of("PUNCHLIST_KILLS", 12), 0, 0);
-    for round in 0..rounds {
+    // The first audit with a client asks for its flags, too.
+    project.run();
+    let (wanted, mut killed, mut noted) = (rounds_of("PUNCHLIST_KILLS", 12), 0, 0);
+    let mut span = Duration::ZERO;
+    let mut round = 0;
+    while killed < wanted {
+        assert!(round < wanted * 20, "{killed} killed of {round}");
+        project.input["session_id"] = format!("killed-{round}").into();
+        // How long a run takes depends on what else the machine does.
+        if round % 20 == 0 {
+            span = project.run().wall;
+            project.input["session_id"] = format!("killed-{round}-too").into();
+        }
         // Thousandths that are spread over the span, in any number of rounds.
         let part = (round.wrapping_mul(618) + 309) % 1000;
-        project.input["session_id"] = format!("killed-{round}").into();
         let running = project.start();
         sleep(span * part / 1000);
         let when = format!("round {round} at {part} thousandths of {span:?}");
-        killed += usize::from(kill(running, &when));
+        killed += u32::from(kill(running, &when));
+        round += 1;
         noted += usize::from(!entries(&project, "state/running").is_empty());
         assert_nobody_lives(&project, &when);
         assert_next_stop_sweeps(&mut project, &when);
         records(&project, &when);
     }
-    eprintln!("{rounds} rounds, {killed} killed before their end, {noted} with a note of what they ran");
+    eprintln!("{killed} killed before their end, of {round} rounds, {noted} with a note of what they ran");
 }
 
 /// Kills a hook, and nobody else; returns whether it was still there.
@@ -171,8 +185,8 @@ fn what_a_kill_of_the_whole_tree_left_is_swept_at_the_next_stop() {
     assert_nobody_lives(&project, "the whole tree killed");
 }
 
-/// Whoever left the group of a check by `setsid` or a double fork, with or without our environment, whether
-/// or not it ends by `SIGTERM`, is gone when the hook has ended.
+/// Whoever left the group of a check by `setsid` or a double fork, with or without our environment,
+/// whether or not it ends by `SIGTERM`, is gone when the hook has ended.
 #[test]
 fn whoever_left_the_group_of_a_check_is_gone_with_the_hook() {
     let mut project = TestProject::without_drift();
@@ -211,15 +225,26 @@ fn traced(project: &TestProject, options: &[&str]) -> Running {
     project.start_command(command, project.input.to_string().as_bytes())
 }
 
-/// The system calls of the hook's main thread in a whole stop, each with how often it was made by then, and
-/// where in the list its last child was started.
-fn system_calls(project: &TestProject) -> (Vec<(String, usize)>, usize) {
+/// Whether a line of a trace is the start of a child.
+fn starts_child(line: &str) -> bool {
+    let name = line.split('(').next().unwrap_or_default();
+    ["clone", "clone3", "vfork", "fork"].contains(&name) && !line.contains("CLONE_THREAD")
+}
+
+/// The system calls of the hook's main thread in a whole stop, each with how often it was made by
+/// then.
+fn system_calls(project: &TestProject) -> Vec<(String, usize)> {
     // The first audit with a client asks for its flags, too.
     project.run();
-    project.finish(traced(project, &[]));
-    let trace = fs::read_to_string(project.path("trace")).expect("a trace");
+    // The longer it waits for its children, the more calls it makes: where others keep the machine
+    // busy, most would be those of no other run.
+    let traces = (0..3).map(|_| {
+        project.finish(traced(project, &[]));
+        fs::read_to_string(project.path("trace")).expect("a trace")
+    });
+    let trace = traces.min_by_key(String::len).expect("three");
     let mut made = BTreeMap::<&str, usize>::new();
-    let (mut calls, mut last_start) = (Vec::new(), 0);
+    let mut calls = Vec::new();
     for line in trace.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_lowercase())) {
         let name = line.split('(').next().unwrap_or_default();
         let count = made.entry(name).or_default();
@@ -228,12 +253,9 @@ fn system_calls(project: &TestProject) -> (Vec<(String, usize)>, usize) {
         if name != "execve" {
             calls.push((name.to_owned(), *count));
         }
-        if ["clone", "clone3", "vfork", "fork"].contains(&name) && !line.contains("CLONE_THREAD") {
-            last_start = calls.len();
-        }
     }
-    assert!(last_start > 0, "the hook starts a child");
-    (calls, last_start)
+    assert!(trace.lines().any(starts_child), "the hook starts a child");
+    calls
 }
 
 #[test]
@@ -243,7 +265,7 @@ fn sigterm_at_any_system_call_ends_the_hook_with_its_children() {
     }
     let mut project = held_project();
     project.input["session_id"] = "count".into();
-    let (calls, last_start) = system_calls(&project);
+    let calls = system_calls(&project);
     let all = calls.len();
     let every =
         if std::env::var("PUNCHLIST_SIGNALS").is_ok_and(|which| which == "all") { 1 } else { all / 20 };
@@ -256,8 +278,11 @@ fn sigterm_at_any_system_call_ends_the_hook_with_its_children() {
         let before = records(&project, &when).len();
         let inject = format!("inject={name}:signal=TERM:when={count}");
         let run = project.finish(traced(&project, &["-e", &inject]));
-        // How often a pipe is polled differs from run to run: this one may not have come that far.
-        let was_sent = fs::read_to_string(project.path("trace")).expect("a trace").contains("--- SIGTERM");
+        let trace = fs::read_to_string(project.path("trace")).expect("a trace");
+        // How often a pipe is polled differs from run to run: this one may not have come that far,
+        // or come there only after its last child.
+        let after_signal = trace.split_once("--- SIGTERM").map(|(_, after)| after);
+        let was_sent = after_signal.is_some();
         points += usize::from(was_sent);
         assert_nobody_lives(&project, &when);
         let new = records(&project, &when).split_off(before);
@@ -281,7 +306,7 @@ fn sigterm_at_any_system_call_ends_the_hook_with_its_children() {
                 blocked += usize::from(was_sent);
                 run.check(counted == 1 && new.len() == 1, &format!("{when}: counted and logged"));
                 run.check(new[0]["decision"] == "block", &format!("{when}: logged as a block"));
-                if was_sent && at < last_start {
+                if after_signal.is_some_and(|after| after.lines().any(starts_child)) {
                     swallowed.push(when.clone());
                 }
             }
@@ -294,5 +319,5 @@ fn sigterm_at_any_system_call_ends_the_hook_with_its_children() {
          interrupted, {blocked} had decided"
     );
     assert!(points > 0, "no signal was sent");
-    assert_eq!(swallowed, [""; 0], "swallowed before the last child was started, at {last_start}");
+    assert_eq!(swallowed, [""; 0], "a child was started after the signal, and the stop blocked");
 }

@@ -38,6 +38,7 @@ mod hook;
 mod install;
 mod killed;
 mod log;
+mod packages;
 mod page;
 mod past_sessions;
 mod readers;

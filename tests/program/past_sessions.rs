@@ -1,4 +1,5 @@
-//! `punchlist audit --all`: every saved session at a glance, and what is not trusted of the old ones.
+//! `punchlist audit --all`: every saved session at a glance, and what is not trusted of the old
+//! ones.
 
 use std::fs;
 use std::process::Command;

@@ -1,11 +1,12 @@
-//! What must never leave the machine, nor stay in our own files: secrets wherever they stand in a session,
-//! files that hold them, and what is outside the workspace.
+//! What must never leave the machine, nor stay in our own files: secrets wherever they stand in a
+//! session, files that hold them, and what is outside the workspace.
 
 use serde_json::json;
 
 use crate::test_project::{Run, TestProject};
 
-/// Looks like a token of GitHub's, and is none. In two parts, so that no scanner takes this file for a leak.
+/// Looks like a token of GitHub's, and is none. In two parts, so that no scanner takes this file
+/// for a leak.
 fn token() -> String {
     format!("gh{}_{}", 'p', "x7Kq2mWv9RtZ4bNc8LdY1sGf6HjP3aEu5TiQ")
 }
@@ -88,6 +89,21 @@ fn what_an_env_file_holds_never_enters_however_plain_it_looks() {
     let files = run.record()["files"].as_array().expect("files").clone();
     let env = files.iter().find(|file| file["path"] == ".env").expect("the file is known");
     run.same(&env["entered"], &json!({ "left-out": "secret" }));
+}
+
+#[test]
+fn what_an_env_file_holds_entered_by_a_copy_and_by_what_commands_print() {
+    let mut project = TestProject::without_drift();
+    project.file(".env", "COLOUR=vermilion heron\n");
+    project.wrote("notes/copy.md", "COLOUR=vermilion heron\n");
+    project.transcript.ran("cp .env notes/copy.md", "");
+    project.transcript.ran("cat .e*", "COLOUR=vermilion heron\n");
+    project.transcript.ran("cat .env", "something else entirely\n");
+    project.transcript.ran("grep -r OLOU .", "./.env:COLOUR=vermilion heron\n");
+    project.says("All done: I created alpha.txt and notes/beta.txt; the colour is vermilion heron.");
+    let run = project.run();
+    is_nowhere(&project, &run, "vermilion heron");
+    is_nowhere(&project, &run, "something else entirely");
 }
 
 #[test]

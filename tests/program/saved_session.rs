@@ -1,5 +1,5 @@
-//! A test's session as the client leaves it: its transcript in the folder of its project, with id, folder and time
-//! in every row.
+//! A test's session as the client leaves it: its transcript in the folder of its project, with id,
+//! folder and time in every row.
 
 use std::fs;
 use std::path::PathBuf;
@@ -17,7 +17,8 @@ impl TestProject {
         self.path("home/.claude/projects").join(name)
     }
 
-    /// Puts the session there, ended in this minute of the first hour of 2026; gives its transcript.
+    /// Puts the session there, ended in this minute of the first hour of 2026; gives its
+    /// transcript.
     pub(crate) fn save(&self, id: &str, minute: u64) -> PathBuf {
         let rows: String = self
             .transcript

@@ -1,5 +1,5 @@
-//! The commands that people are shown: takes a page of the docs or a command's help, gives each command in it and where
-//! it stands. Pure; it must not know what a command does.
+//! The commands that people are shown: takes a page of the docs or a command's help, gives each
+//! command in it and where it stands. Pure; it must not know what a command does.
 
 /// A command as it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,9 +11,9 @@ pub(crate) struct Shown {
 }
 
 /// What a line has to begin with to be a command, after the variables that it sets.
-const PROGRAMS: [&str; 14] = [
-    "punchlist", "cargo", "claude", "git", "npm", "npx", "brew", "curl", "sh", "rustup", "gh", ".ci/run",
-    ".ci/clients", "chromium",
+const PROGRAMS: [&str; 16] = [
+    "punchlist", "cargo", "claude", "git", "npm", "npx", "uv", "uvx", "brew", "curl", "sh", "rustup", "gh",
+    ".ci/run", ".ci/clients", "chromium",
 ];
 
 /// Every command on a page, in order: lines of code, and code within a sentence.
@@ -51,6 +51,7 @@ fn is_command(line: &str) -> bool {
     // A name by itself is a name.
     words.next().is_some_and(|program| PROGRAMS.contains(&program)) && words.next().is_some()
         || line.starts_with(".ci/")
+        || line.starts_with("packaging/")
 }
 
 /// Whether a word sets a variable.

@@ -1,5 +1,6 @@
-//! A state folder that can't be used, or in which somebody else has a hand: a guard that can't count can't promise to
-//! let go, so nothing is held, and the person is told. Nobody is waited for without end.
+//! A state folder that can't be used, or in which somebody else has a hand: a guard that can't
+//! count can't promise to let go, so nothing is held, and the person is told. Nobody is waited for
+//! without end.
 
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
@@ -10,14 +11,16 @@ use serde_json::{Value, json};
 
 use crate::test_project::{PUNCHLIST, Run, TestProject, text};
 
-/// Asserts that nothing was held, that the person was told why, and that one line says that there is no log.
+/// Asserts that nothing was held, that the person was told why, and that one line says that there
+/// is no log.
 #[track_caller]
 fn could_not_count(run: &Run) {
     let reply: Value = serde_json::from_str(&run.stdout).unwrap_or_default();
     let said = reply["systemMessage"].as_str().unwrap_or_default();
     run.check(
-        said.starts_with("punchlist: this stop should be held, but the block can't be counted (DIR/state/sessions/session-1.")
-            && said.ends_with("), so it is not"),
+        said.starts_with(
+            "punchlist: would block, but the block counter can't be written (DIR/state/sessions/session-1.",
+        ) && said.ends_with(')'),
         "the person is told",
     );
     run.same(&reply.as_object().map(serde_json::Map::len), &Some(1));
@@ -35,8 +38,8 @@ fn a_file_in_place_of_the_state_folder_holds_nobody() {
     is_refused(&project, "it is no folder");
 }
 
-/// Asserts that the folder is not used: the person is told why in one line, no reader is asked, and no command that
-/// needs the folder does anything.
+/// Asserts that the folder is not used: the person is told why in one line, no reader is asked, and
+/// no command that needs the folder does anything.
 #[track_caller]
 fn is_refused(project: &TestProject, why: &str) {
     let why = format!("the state folder can't be used: DIR/state: {why}");
@@ -93,9 +96,9 @@ fn what_is_known_of_clients_may_be_noise() {
     run.logs("allow", "clean");
 }
 
-/// Runs the hook with a disk of 64 KiB as its state folder, after `prepare`. The disk is mounted where only
-/// that one process sees it, so there is nothing to clean up; where that is not allowed, the test is skipped
-/// and says so.
+/// Runs the hook with a disk of 64 KiB as its state folder, after `prepare`. The disk is mounted
+/// where only that one process sees it, so there is nothing to clean up; where that is not allowed,
+/// the test is skipped and says so.
 fn on_small_disk(project: &TestProject, prepare: &str, check: impl FnOnce(&Run)) {
     let script = format!(
         "mount -t tmpfs -o size=64k,mode=700 punchlist-test \"$STATE\" || exit 99\n{prepare}\nexec \"$0\" hook"
@@ -145,12 +148,18 @@ fn a_switch_of_another_user_was_believed() {
 
 #[test]
 fn a_state_folder_that_others_could_write_was_used_as_it_was() {
-    let project = TestProject::with_drift();
+    let mut project = TestProject::with_drift();
     fs::create_dir(project.path("state")).expect("a folder");
     fs::set_permissions(project.path("state"), Permissions::from_mode(0o777)).expect("open to all");
     project.run().holds();
     let mode = fs::metadata(project.path("state")).expect("there").permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
+    project.input["stop_hook_active"] = json!(true);
+    let told = "other users could write to DIR/state until now";
+    let run = project.run();
+    run.check(run.stdout.contains(told), "a block has no room for it: told after it");
+    let run = project.run();
+    run.check(!run.stdout.contains(told), "once");
     fs::set_permissions(project.path("state"), Permissions::from_mode(0o1777)).expect("everybody's");
     let run = project.run();
     run.tells(
@@ -182,6 +191,27 @@ fn ones_own_files_were_written_through_links() {
         let run = project.run();
         run.check(matches!(run.status.code(), Some(0 | 2)), name);
         run.same(&fs::read_to_string(project.path("own.txt")).expect("there"), &"mine\n".to_owned());
+    }
+}
+
+/// What a note names is killed and removed, and so is the note.
+#[test]
+fn a_folder_of_notes_that_is_a_link_or_somebody_elses_was_swept() {
+    let project = TestProject::with_drift();
+    for folder in ["state", "mine", "tmp/punchlist-auditor-x"] {
+        fs::create_dir(project.path(folder)).expect("a folder");
+    }
+    let note = json!({ "folder": project.path("tmp/punchlist-auditor-x") }).to_string();
+    fs::write(project.path("mine/note"), &note).expect("written");
+    symlink(project.path("mine"), project.path("state/running")).expect("a link");
+    project.run().holds();
+    assert!(project.path("mine/note").exists(), "behind the link");
+    fs::remove_file(project.path("state/running")).expect("the link");
+    fs::create_dir(project.path("state/running")).expect("a folder");
+    fs::write(project.path("state/running/note"), &note).expect("written");
+    if give_away(&project, "state/running/note") {
+        project.run();
+        assert!(project.path("tmp/punchlist-auditor-x").exists(), "named by somebody else");
     }
 }
 
@@ -230,6 +260,22 @@ fn a_pipe_in_the_place_of_a_file_was_waited_for() {
     }
 }
 
+#[test]
+fn a_pipe_in_the_place_of_what_was_held_was_not_told_of() {
+    let mut project = TestProject::with_drift();
+    project.run().holds();
+    let held = project.path("state/sessions/session-1.held");
+    fs::remove_file(&held).expect("it was there");
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    rustix::fs::mkfifoat(rustix::fs::CWD, &held, mode).expect("a pipe");
+    project.input["stop_hook_active"] = serde_json::json!(true);
+    let told = "what became of the block before this stop can't be told (DIR/state/sessions/session-1.held";
+    let run = project.run();
+    run.check(run.stdout.contains(told), "told");
+    let again = project.run();
+    again.check(!again.stdout.contains(told), "once");
+}
+
 /// Locks a file of the state folder until it is dropped.
 fn held(project: &TestProject, name: &str) -> File {
     let path = project.path("state").join(name);
@@ -245,8 +291,8 @@ fn a_lock_that_another_process_held_was_waited_for() {
     let counter = held(&project, "sessions/session-1.lock");
     let run = project.run();
     run.tells(
-        "this stop should be held, but the block can't be counted (DIR/state/sessions/session-1.lock: another process \
-         has kept it locked for 3 s), so it is not",
+        "would block, but the block counter can't be written (DIR/state/sessions/session-1.lock: another process \
+         has kept it locked for 3 s)",
     );
     run.logs("allow", "state-unusable");
     run.check(run.wall < BOUNDED, "in time");
@@ -296,6 +342,30 @@ fn a_small_stack_killed_it() {
     let project = TestProject::with_drift();
     let run = limited(&project, "-s 128");
     run.same(&run.status.code(), &Some(2));
+}
+
+/// Below some 50 MB the system itself can't load the program, in this profile.
+#[test]
+fn a_limit_on_memory_killed_it() {
+    for kilobytes in [128_000, 256_000] {
+        let project = TestProject::with_drift();
+        let run = limited(&project, &format!("-v {kilobytes}"));
+        run.same(&run.status.code(), &Some(2));
+    }
+}
+
+/// The signals' thread can't be started then: that was a panic, told as a fault of punchlist's own.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_thread_that_could_not_be_started_was_a_panic() {
+    for kilobytes in [2_048, 3_072] {
+        let project = TestProject::with_a_wrong_greeting();
+        let run = limited(&project, &format!("-d {kilobytes}"));
+        run.same(&run.status.code(), &Some(0));
+        let said = format!("{}{}", run.stdout, run.stderr);
+        run.check(!said.contains("a fault of punchlist itself"), "an error of the system");
+        run.check(said.contains("this stop was not checked") || said.contains("os error"), "told");
+    }
 }
 
 /// Temporary files in the state folder.

@@ -1,6 +1,6 @@
-//! One stop, from the outside: builds a scratch folder with a home, a state folder, a workspace, a transcript
-//! and a scripted client, runs the real binary in a cleared environment, and gives what it answered and wrote
-//! down. A run that is not as expected prints all there is to know about it.
+//! One stop, from the outside: builds a scratch folder with a home, a state folder, a workspace, a
+//! transcript and a scripted client, runs the real binary in a cleared environment, and gives what
+//! it answered and wrote down. A run that is not as expected prints all there is to know about it.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -43,10 +43,12 @@ pub(crate) const SESSION: &str = "session-1";
 /// The first reader's finding on a `notes/beta.txt` that is not there.
 pub(crate) const BETA: &str = r#"{"category":"A","sure":true,"kind":"missing","claim":"Create `notes/beta.txt`","claimed_in":"plan","proof":"","path":"notes/beta.txt","why":"nothing wrote notes/beta.txt","settle":"create notes/beta.txt"}"#;
 
-/// The first reader's finding with which the session of [`TestProject::with_a_wrong_greeting`] is held.
+/// The first reader's finding with which the session of [`TestProject::with_a_wrong_greeting`] is
+/// held.
 pub(crate) const GREETING: &str = r#"{"category":"A","sure":true,"kind":"wrong-content","claim":"Say 'good evening' in `notes/beta.txt`","claimed_in":"plan","proof":"good morning","path":"notes/beta.txt","why":"notes/beta.txt says something else","settle":"say it in notes/beta.txt"}"#;
 
-/// The first reader's answer with these findings, as a line of the client's script: `first answer …`.
+/// The first reader's answer with these findings, as a line of the client's script: `first answer
+/// …`.
 pub(crate) fn finds(findings: &[&str]) -> String {
     format!("first answer {}", answer(findings))
 }
@@ -56,8 +58,8 @@ pub(crate) fn answer(findings: &[&str]) -> String {
     format!(r#"{{"findings":[{}],"candidates":[],"verdicts":[]}}"#, findings.join(","))
 }
 
-/// The script's lines for the questions that a test does not care about: the second reader upholds, what
-/// held still stands, and no open item is claimed.
+/// The script's lines for the questions that a test does not care about: the second reader upholds,
+/// what held still stands, and no open item is claimed.
 pub(crate) const OTHERS: &str = "second verdicts uphold It is so.\nsettle states stands It is still so.\n\
     checklist answer {\"claimed\":[],\"finished\":false}";
 
@@ -77,7 +79,8 @@ pub(crate) struct TestProject {
 // ---- building
 
 impl TestProject {
-    /// A workspace with nothing in it, a session in which nothing happened, and a client that finds nothing.
+    /// A workspace with nothing in it, a session in which nothing happened, and a client that finds
+    /// nothing.
     pub(crate) fn new() -> Self {
         Self::in_workspace("work")
     }
@@ -116,8 +119,8 @@ impl TestProject {
         project
     }
 
-    /// A session that made the plan and ticked both of its steps, and wrote only the first of the two files.
-    /// What it claims in the end is proven wrong by the disk alone.
+    /// A session that made the plan and ticked both of its steps, and wrote only the first of the
+    /// two files. What it claims in the end is proven wrong by the disk alone.
     pub(crate) fn with_drift() -> Self {
         let mut project = Self::new();
         project.transcript.asked("Make a plan in PLAN.md, then create alpha.txt and notes/beta.txt.");
@@ -134,8 +137,8 @@ impl TestProject {
         project
     }
 
-    /// A session that wrote both of its plan's files, and into one of them something else than promised. No
-    /// fact proves that wrong, so what becomes of it is the auditor's word alone.
+    /// A session that wrote both of its plan's files, and into one of them something else than
+    /// promised. No fact proves that wrong, so what becomes of it is the auditor's word alone.
     pub(crate) fn with_a_wrong_greeting() -> Self {
         let mut project = Self::new();
         project.transcript.asked("Make a plan in PLAN.md and follow it.");
@@ -156,13 +159,28 @@ impl TestProject {
         fs::write(path, content).expect("a file");
     }
 
+    /// A shell command of the session, and what it does while it runs.
+    pub(crate) fn ran_now(&mut self, line: &str, work: impl FnOnce(&Self)) {
+        let mut transcript = std::mem::take(&mut self.transcript);
+        transcript.ran_now(line, || work(self));
+        self.transcript = transcript;
+    }
+
+    /// Runs git in the workspace.
+    pub(crate) fn git(&self, args: &[&str]) {
+        let own = ["-c", "user.name=Ann", "-c", "user.email=ann@example.com"];
+        let ended = Command::new("git").args(own).args(args).current_dir(&self.workspace).output();
+        assert!(ended.expect("git").status.success(), "git {args:?}");
+    }
+
     /// A file that the session wrote.
     pub(crate) fn wrote(&mut self, name: &str, content: &str) {
         self.file(name, content);
         self.transcript.wrote(&text(&self.in_work(name)), content);
     }
 
-    /// Some more work of the session, of no consequence: a stop at which nothing was done is not audited.
+    /// Some more work of the session, of no consequence: a stop at which nothing was done is not
+    /// audited.
     pub(crate) fn works_on(&mut self) {
         let path = self.in_work("alpha.txt");
         let content = fs::read_to_string(path).unwrap_or_default();
@@ -175,8 +193,9 @@ impl TestProject {
         self.input["last_assistant_message"] = json!(words);
     }
 
-    /// What the scripted client does when it is asked. `DIR` becomes the test's folder. It lists the flags
-    /// of today's client and writes each call down, unless the script says something of its own about that.
+    /// What the scripted client does when it is asked. `DIR` becomes the test's folder. It lists
+    /// the flags of today's client and writes each call down, unless the script says something of
+    /// its own about that.
     pub(crate) fn client(&self, script: &str) {
         let help = if script.contains("help ") { "" } else { HELP };
         let record = if script.contains("-stdin") { "" } else { "record DIR/calls\n" };
@@ -184,13 +203,14 @@ impl TestProject {
         fs::write(self.path("script"), script).expect("the script");
     }
 
-    /// A client that answers everything: the first reader finds this, the second upholds it, and the rest is
-    /// as in [`OTHERS`].
+    /// A client that answers everything: the first reader finds this, the second upholds it, and
+    /// the rest is as in [`OTHERS`].
     pub(crate) fn readers(&self, findings: &[&str]) {
         self.client(&format!("{}\n{OTHERS}", finds(findings)));
     }
 
-    /// A client that is a shell script of its own; gives its path. `FAKE` in it is the scripted one.
+    /// A client that is a shell script of its own; gives its path. `FAKE` in it is the scripted
+    /// one.
     pub(crate) fn shell_client(&self, script: &str) -> PathBuf {
         use std::os::unix::fs::PermissionsExt;
         let path = self.path("client.sh");
@@ -329,8 +349,8 @@ impl TestProject {
         self.start_with(&["hook", "--background"], self.input.to_string().as_bytes())
     }
 
-    /// Waits for a run's end, and for nobody to hold its pipes any more: while somebody does, the client
-    /// refuses a block.
+    /// Waits for a run's end, and for nobody to hold its pipes any more: while somebody does, the
+    /// client refuses a block.
     #[track_caller]
     pub(crate) fn finish(&self, mut running: Running) -> Run {
         let status = loop {
@@ -579,8 +599,8 @@ impl std::fmt::Display for Run {
     }
 }
 
-/// A failed test may have left its processes: they are ended here, whatever the hook did. Nothing in here may
-/// panic, since a second panic aborts and takes the other tests' clean-up along.
+/// A failed test may have left its processes: they are ended here, whatever the hook did. Nothing
+/// in here may panic, since a second panic aborts and takes the other tests' clean-up along.
 impl Drop for TestProject {
     fn drop(&mut self) {
         if !std::thread::panicking() {

@@ -1,5 +1,5 @@
-//! Where the time goes: `PUNCHLIST_TRACE` ends with a table for a person, the log keeps the same numbers, and the
-//! answer is the same as without.
+//! Where the time goes: `PUNCHLIST_TRACE` ends with a table for a person, the log keeps the same
+//! numbers, and the answer is the same as without.
 
 use serde_json::{Value, json};
 

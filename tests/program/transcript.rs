@@ -1,5 +1,6 @@
-//! Writes a transcript as the client does, row by row: what was asked, written, run and said. Only the fields
-//! that an audit reads, and all of them old, so that no test waits for rows that are still to come.
+//! Writes a transcript as the client does, row by row: what was asked, written, run and said. Only
+//! the fields that an audit reads, and all of them old, so that no test waits for rows that are
+//! still to come.
 
 use serde_json::{Value, json};
 
@@ -72,6 +73,20 @@ impl Transcript {
         self.call("Bash", &json!({ "command": line }), &json!({ "content": output }), Some(result));
     }
 
+    /// A shell command, and what it does while it runs.
+    pub(crate) fn ran_now(&mut self, line: &str, work: impl FnOnce()) {
+        self.happens_now();
+        self.calls += 1;
+        let id = format!("toolu_{}", self.calls);
+        let call = json!({ "type": "tool_use", "id": id, "name": "Bash", "input": { "command": line } });
+        self.row("assistant", json!({ "role": "assistant", "content": [call] }), None);
+        work();
+        self.happens_now();
+        let result = json!({ "type": "tool_result", "tool_use_id": id, "content": "" });
+        let structured = json!({ "stdout": "", "stderr": "", "interrupted": false });
+        self.row("user", json!({ "role": "user", "content": [result] }), Some(structured));
+    }
+
     /// A shell command that failed.
     pub(crate) fn ran_in_vain(&mut self, line: &str, output: &str) {
         let content = format!("Exit code 1\n{output}");
@@ -100,6 +115,16 @@ impl Transcript {
     pub(crate) fn said(&mut self, words: &str) {
         let message = json!({ "role": "assistant", "content": [{ "type": "text", "text": words }] });
         self.row("assistant", message, None);
+    }
+
+    /// What the client hands the agent of a block.
+    pub(crate) fn fed_back(&mut self, reason: &str) {
+        let words = format!("Stop hook feedback:\n[punchlist hook]: {reason}");
+        self.row("user", json!({ "role": "user", "content": words }), None);
+        if let Some(row) = self.rows.last_mut() {
+            row["isMeta"] = json!(true);
+            row["timestamp"] = json!(jiff::Timestamp::now().to_string());
+        }
     }
 
     fn call(&mut self, tool: &str, input: &Value, result: &Value, structured: Option<Value>) {

@@ -1,6 +1,6 @@
-//! The decision log of one trial, as `punchlist log list --json` and `log show --json` tell it. Takes a workspace, gives the
-//! records in the order in which they were made. It must not read the log's own files: their form is
-//! punchlist's business.
+//! The decision log of one trial, as `punchlist log list --json` and `log show --json` tell it.
+//! Takes a workspace, gives the records in the order in which they were made. It must not read the
+//! log's own files: their form is punchlist's business.
 
 use std::path::Path;
 

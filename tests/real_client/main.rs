@@ -2,12 +2,17 @@
 //! the client's wire format runs on every version, all the rest on the oldest and the newest;
 //! `PUNCHLIST_TEST_CLIENTS=all` runs everything everywhere.
 //!
-//! Takes the clients that `.ci/clients` installs and a scripted Messages API on loopback; gives the usual
-//! report of a test run. It must not reach beyond loopback, and must not pass in silence where a client is
-//! missing: such trials are ignored aloud, or fail where `PUNCHLIST_TEST_REQUIRE_CLIENTS=1` says so.
+//! Takes the clients that `.ci/clients` installs and a scripted Messages API on loopback; gives the
+//! usual report of a test run. It must not reach beyond loopback, and must not pass in silence
+//! where a client is missing: such trials are ignored aloud, or fail where
+//! `PUNCHLIST_TEST_REQUIRE_CLIENTS=1` says so.
 
 mod decision_log;
 mod models;
+#[cfg(unix)]
+#[path = "../support/postgres.rs"]
+#[expect(dead_code, reason = "shared with the tests of the fleet, which need more of it")]
+mod postgres;
 #[path = "../support/rig/mod.rs"]
 #[expect(dead_code, reason = "each of the targets that share it leaves a part of it alone")]
 mod rig;
@@ -26,10 +31,11 @@ use rig::client::{self, Client, VERSIONS};
 use scenarios::{looped, seated, started};
 use trip::Scenario;
 
-/// What differs from version to version: the hook's input and reply, the sealed call, subagents, modes.
-const ON_EVERY_VERSION: [&str; 9] = [
-    "background", "checked_subagent", "clean", "held_once", "installed_subagents", "plan_mode", "sealed",
-    "started", "subagent",
+/// What differs from version to version: the hook's input and reply, the sealed call, subagents,
+/// modes, where a plugin is kept.
+const ON_EVERY_VERSION: [&str; 11] = [
+    "background", "checked_subagent", "clean", "held_once", "installed_subagents", "plan_mode", "plugin",
+    "program_gone", "sealed", "started", "subagent",
 ];
 
 /// Returns why a scenario is left out on a version where nothing asks for all of them.
@@ -60,6 +66,14 @@ fn main() -> ExitCode {
             let runs = looped::RUNS
                 .iter()
                 .map(move |(name, play)| trial(version, name, required, looped::pointless_on, *play));
+            #[cfg(unix)]
+            let runs = runs.chain([trial(
+                version,
+                "fleet",
+                required,
+                scenarios::fleet::pointless_on,
+                scenarios::fleet::play,
+            )]);
             scenarios.chain(seated).chain(started).chain(runs)
         })
         .collect();

@@ -1,5 +1,6 @@
-//! Every model of one trial. Takes a [`Script`], gives the client its turns and keeps what the client sent. It must
-//! not improvise: a request that it does not know, or one turn more than the script has, is refused.
+//! Every model of one trial. Takes a [`Script`], gives the client its turns and keeps what the
+//! client sent. It must not improvise: a request that it does not know, or one turn more than the
+//! script has, is refused.
 
 use serde_json::Value;
 
@@ -11,13 +12,14 @@ use crate::script::{Script, Turn};
 /// The tool through which a client with `--json-schema` takes a reader's answer.
 pub(crate) const VERDICT_TOOL: &str = "StructuredOutput";
 
-/// A reader is known by its task, not by its lack of tools: a seal that lets tools through has to be seen as that, and
-/// not as a second agent. Each task has a first line that no other text has.
-const TASKS: [(Sender, &str); 4] = [
+/// A reader is known by its task, not by its lack of tools: a seal that lets tools through has to
+/// be seen as that, and not as a second agent. Each task has a first line that no other text has.
+const TASKS: [(Sender, &str); 5] = [
     (Sender::FirstReader, include_str!("../../prompts/first.md")),
     (Sender::SecondReader, include_str!("../../prompts/second.md")),
     (Sender::FollowUp, include_str!("../../prompts/settle.md")),
     (Sender::Checklist, include_str!("../../prompts/checklist.md")),
+    (Sender::Features, include_str!("../../prompts/features.md")),
 ];
 
 /// Who a request comes from.
@@ -33,6 +35,8 @@ pub(crate) enum Sender {
     FollowUp,
     /// It is asked which open items are claimed as done.
     Checklist,
+    /// It is asked which features of a loop were built.
+    Features,
     /// It has given its answer; clients before 2.1.221 want to hear that it is done.
     ReaderDone,
     /// The client itself.
@@ -82,6 +86,7 @@ impl Models {
         left("second reader", &self.script.verdicts, self.script.verdicts.len());
         left("follow-up", &self.script.followups, self.script.followups.len());
         left("checklist's reader", &self.script.claims, self.script.claims.len());
+        left("loop's reader", &self.script.built, self.script.built.len());
         problems
     }
 }
@@ -148,6 +153,9 @@ fn next_turn(script: &mut Script, sender: Sender, request: &ApiRequest) -> Resul
         }
         Sender::Checklist => {
             answer(script.claims.pop_front().ok_or_else(|| ran_out("checklist's reader"))?, request)
+        }
+        Sender::Features => {
+            answer(script.built.pop_front().ok_or_else(|| ran_out("loop's reader"))?, request)
         }
         Sender::ReaderDone => Turn::Says("That is my answer.".into()),
         Sender::Side => Turn::Says("Nothing.".into()),

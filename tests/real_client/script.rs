@@ -1,5 +1,5 @@
-//! What the models of one trial say: the agent's turns in order, its subagent's, the readers' answers.
-//! Plain data; it must not know a client or a server.
+//! What the models of one trial say: the agent's turns in order, its subagent's, the readers'
+//! answers. Plain data; it must not know a client or a server.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -46,6 +46,8 @@ pub(crate) struct Script {
     pub(crate) followups: VecDeque<Value>,
     /// What the reader answers that the checklist gate asks.
     pub(crate) claims: VecDeque<Value>,
+    /// What the reader answers that is asked of features that were set to pass at once.
+    pub(crate) built: VecDeque<Value>,
 }
 
 impl Script {
@@ -98,6 +100,14 @@ impl Script {
     /// What a reader says of the finding that held, at the next stop: `fixed`, `wrong` or `stands`.
     pub(crate) fn followed_up(mut self, state: &str, why: &str) -> Self {
         self.followups.push_back(json!({ "findings": [{ "number": 1, "state": state, "why": why }] }));
+        self
+    }
+
+    /// Which features a reader takes for built, each with why.
+    pub(crate) fn built(mut self, features: &[(bool, &str)]) -> Self {
+        let verdict = |(at, (built, why)): (usize, &(bool, &str))| json!({ "number": at + 1, "built": built, "why": why });
+        let verdicts: Vec<Value> = features.iter().enumerate().map(verdict).collect();
+        self.built.push_back(json!({ "features": verdicts }));
         self
     }
 

@@ -1,5 +1,5 @@
-//! One trip: a scenario played on one client, from an empty scratch folder to the decision log. Takes both,
-//! gives nothing where all went as the scenario says, else the whole story.
+//! One trip: a scenario played on one client, from an empty scratch folder to the decision log.
+//! Takes both, gives nothing where all went as the scenario says, else the whole story.
 
 use std::fmt::Write as _;
 
@@ -83,7 +83,8 @@ impl Trip {
         self.api.models(|models| models.requests_of(sender))
     }
 
-    /// The one request of the first reader, where nothing would hold: no other call of a reader was made.
+    /// The one request of the first reader, where nothing would hold: no other call of a reader was
+    /// made.
     pub(crate) fn read_once(&self) -> Result<ApiRequest, String> {
         self.calls_of_readers(1)?;
         self.the_one(Sender::FirstReader)
@@ -102,8 +103,8 @@ impl Trip {
         requests.pop().ok_or_else(|| "no request".into())
     }
 
-    /// So many calls of a reader were made, by what the wire shows and not by what they ask: no tool but the one that takes
-    /// the answer.
+    /// So many calls of a reader were made, by what the wire shows and not by what they ask: no
+    /// tool but the one that takes the answer.
     pub(crate) fn calls_of_readers(&self, wanted: usize) -> Result<(), String> {
         let is_sealed = |request: &ApiRequest| request.tool_names().iter().all(|tool| *tool == VERDICT_TOOL);
         let recorded = self.api.models(|models| models.recorded());

@@ -1,5 +1,5 @@
-//! The workspace of one trial: a scratch folder with the Stop hook registered, a project with one commit,
-//! punchlist's state. Takes nothing from the person's own.
+//! The workspace of one trial: a scratch folder with the Stop hook registered, a project with one
+//! commit, punchlist's state. Takes nothing from the person's own.
 
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
@@ -66,13 +66,10 @@ impl Workspace {
         self.write(self.home().join(".claude/settings.json"), "{}\n")
     }
 
-    /// The same for the background, in place of what was registered there, and the config that agrees.
-    pub(crate) fn register_behind(&self, owner: &Path) -> Result<(), String> {
-        let command = format!("'{PUNCHLIST}' hook --background");
-        let hook = json!({ "type": "command", "command": command, "timeout": 120, "asyncRewake": true });
-        self.register(owner, &hook)?;
-        let config = self.home().join(".config/punchlist/config.toml");
-        self.write(config, "[audit]\nmode = \"background\"\n")
+    /// Registers it for the background as a person does, in place of what was registered there.
+    pub(crate) fn register_behind(&self) -> Result<(), String> {
+        self.register_nothing()?;
+        self.punchlist(&["install", "--user", "--background"]).map(drop)
     }
 
     fn register(&self, owner: &Path, hook: &Value) -> Result<(), String> {

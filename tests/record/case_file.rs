@@ -1,5 +1,6 @@
-//! A case as its author wrote it: `case.toml`, read strictly. Takes a case's folder, gives truth and script, and an error
-//! for whatever is misspelt or cannot be played. It must not judge whether the truth is true.
+//! A case as its author wrote it: `case.toml`, read strictly. Takes a case's folder, gives truth
+//! and script, and an error for whatever is misspelt or cannot be played. It must not judge whether
+//! the truth is true.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -43,7 +44,8 @@ pub(crate) struct Turn {
     pub(crate) fork: bool,
     #[serde(default)]
     pub(crate) compact: bool,
-    /// What the model makes of the conversation when it is compacted; there is one for who gives none.
+    /// What the model makes of the conversation when it is compacted; there is one for who gives
+    /// none.
     pub(crate) summary: Option<String>,
     pub(crate) replies: Vec<Reply>,
 }
@@ -117,7 +119,8 @@ impl CaseFile {
             .ok_or_else(|| format!("there is no client {wanted}; there are {}", VERSIONS.join(" ")))
     }
 
-    /// Whether the session keeps a task list. The newest client has the tools for it only on request.
+    /// Whether the session keeps a task list. The newest client has the tools for it only on
+    /// request.
     pub(crate) fn has_task_list(&self) -> bool {
         let replies = self.script.turns.iter().flat_map(|turn| &turn.replies);
         let mut names = replies.flat_map(|reply| {
@@ -197,7 +200,8 @@ impl Reply {
         if self.is_words() && self.text.as_deref().is_none_or(|text| text.trim().is_empty()) {
             return Err("it says and does nothing".into());
         }
-        // Words alone end the turn, unless somebody in the background starts it again; that is seen when it is played.
+        // Words alone end the turn, unless somebody in the background starts it again; that is seen
+        // when it is played.
         self.agents().try_for_each(|agent| {
             check_replies(&agent.replies)
                 .map_err(|problem| format!("agent {:?}: {problem}", agent.description))

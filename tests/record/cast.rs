@@ -1,6 +1,7 @@
-//! Everybody who speaks in a case: the agent, its subagents, and the model that sums a conversation up. Takes the
-//! script turn by turn, gives each request the next reply of who sent it. It must not improvise: a request that the
-//! script has no reply for is refused, and so is what follows a tool call that did not end as the script says.
+//! Everybody who speaks in a case: the agent, its subagents, and the model that sums a conversation
+//! up. Takes the script turn by turn, gives each request the next reply of who sent it. It must not
+//! improvise: a request that the script has no reply for is refused, and so is what follows a tool
+//! call that did not end as the script says.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -1,6 +1,7 @@
-//! A recording as punchlist sees it: the session that it folds out of the transcripts, and the workspace after it.
-//! Takes a case's folder, gives one text that is the same for two recordings of the same script: what is chance in
-//! them (ids, times, names that the client makes up) is left out. It must not look at what the author wrote.
+//! A recording as punchlist sees it: the session that it folds out of the transcripts, and the
+//! workspace after it. Takes a case's folder, gives one text that is the same for two recordings of
+//! the same script: what is chance in them (ids, times, names that the client makes up) is left
+//! out. It must not look at what the author wrote.
 
 use std::path::Path;
 
@@ -13,7 +14,8 @@ use serde_json::{Map, Value, json};
 use crate::recording::{all_files, files_in};
 use crate::stage::copy;
 
-/// What says which session it was, when and from where it was read, and how many rows of the client's own stood beside.
+/// What says which session it was, when and from where it was read, and how many rows of the
+/// client's own stood beside.
 const CHANCE: &[&str] = &["id", "started", "ended", "rows", "skipped", "sources", "last_call"];
 
 /// The recording in a case's folder, as one text.
@@ -48,11 +50,12 @@ pub(crate) fn read(case: &Path) -> Result<String, String> {
     Ok(text)
 }
 
-/// Takes out what is chance in any entry: when it was, which subagent it was, and where in the transcript a text stands.
+/// Takes out what is chance in any entry: when it was, which subagent it was, and where in the
+/// transcript a text stands.
 fn without_times(value: &mut Value) {
     match value {
         Value::Object(fields) => {
-            fields.retain(|name, _| !["time", "agent_id", "Recorded"].contains(&name.as_str()));
+            fields.retain(|name, _| !["time", "ended", "agent_id", "Recorded"].contains(&name.as_str()));
             fields.values_mut().for_each(without_times);
         }
         Value::Array(items) => items.iter_mut().for_each(without_times),
@@ -68,7 +71,8 @@ fn without_chance(session: &mut Value) {
         if let Some(Value::Array(items)) = fields.get_mut(list) {
             let (mut own, mut others): (Vec<_>, Vec<_>) =
                 std::mem::take(items).into_iter().partition(|item| item["agent"].is_null());
-            // Subagents are folded in by the names of their files, which are chance: so is their order.
+            // Subagents are folded in by the names of their files, which are chance: so is their
+            // order.
             for item in &mut others {
                 item["agent"] = json!("a subagent");
                 item["at"] = Value::Null;
@@ -84,8 +88,8 @@ fn without_chance(session: &mut Value) {
     }
 }
 
-/// Places in the session are counted in rows, and how many of those a client writes beside is chance: what comes
-/// before what is not.
+/// Places in the session are counted in rows, and how many of those a client writes beside is
+/// chance: what comes before what is not.
 fn number_anew(fields: &mut Map<String, Value>) {
     let mut places: Vec<&mut Value> = fields
         .values_mut()

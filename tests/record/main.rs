@@ -1,10 +1,12 @@
-//! Looks whether the recordings in `fixtures/cases` are what the real client does, or records them anew.
+//! Looks whether the recordings in `fixtures/cases` are what the real client does, or records them
+//! anew.
 //!
-//! Plainly run, it records one case of every special form once more, into a temporary folder, and compares what
-//! punchlist folds out of it with what is committed. `PUNCHLIST_RECORD=all` (or names with commas between) records
-//! in place; `PUNCHLIST_CASES` names another folder of cases. Takes the clients that `.ci/clients` installs and a
-//! scripted Messages API on loopback. It must not reach beyond loopback, and must not pass in silence where a client
-//! is missing: such trials are ignored aloud, or fail where `PUNCHLIST_TEST_REQUIRE_CLIENTS=1` says so.
+//! Plainly run, it records one case of every special form once more, into a temporary folder, and
+//! compares what punchlist folds out of it with what is committed. `PUNCHLIST_RECORD=all` (or names
+//! with commas between) records in place; `PUNCHLIST_CASES` names another folder of cases. Takes
+//! the clients that `.ci/clients` installs and a scripted Messages API on loopback. It must not
+//! reach beyond loopback, and must not pass in silence where a client is missing: such trials are
+//! ignored aloud, or fail where `PUNCHLIST_TEST_REQUIRE_CLIENTS=1` says so.
 
 mod case_file;
 mod cast;

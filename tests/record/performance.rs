@@ -1,5 +1,6 @@
-//! One case played on the real client, turn by turn. Takes a case and its folder, gives the stage as the session has
-//! left it and the session's name. It must not let anything pass that the script does not say.
+//! One case played on the real client, turn by turn. Takes a case and its folder, gives the stage
+//! as the session has left it and the session's name. It must not let anything pass that the script
+//! does not say.
 
 use std::fmt::Write as _;
 use std::path::Path;

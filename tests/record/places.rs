@@ -1,6 +1,6 @@
-//! Where a recording takes place, and what stands for that in the files of a case. Takes texts with `[workspace]` and
-//! `[home]` and gives them with real paths, and the other way round. It must not let a path of this machine through:
-//! what is recorded is published.
+//! Where a recording takes place, and what stands for that in the files of a case. Takes texts with
+//! `[workspace]` and `[home]` and gives them with real paths, and the other way round. It must not
+//! let a path of this machine through: what is recorded is published.
 
 use std::path::{Path, PathBuf};
 
@@ -47,8 +47,8 @@ impl Places {
             .fold(text.to_owned(), |text, (path, name)| text.replace(name, path))
     }
 
-    /// A recorded text with this machine taken out of it. Paths have no character that JSON escapes, so that it is
-    /// the same for what stands in a string of a transcript.
+    /// A recorded text with this machine taken out of it. Paths have no character that JSON
+    /// escapes, so that it is the same for what stands in a string of a transcript.
     pub(crate) fn clear(&self, text: &str) -> String {
         self.stand_ins.iter().fold(text.to_owned(), |text, (path, name)| text.replace(path, name))
     }
@@ -77,7 +77,8 @@ impl Places {
     }
 }
 
-/// What of this machine still stands in a text that is to be published, beyond what the author wrote.
+/// What of this machine still stands in a text that is to be published, beyond what the author
+/// wrote.
 pub(crate) fn left_of_this_machine(text: &str, written_by_the_author: &str) -> Option<String> {
     let home = std::env::var("HOME").ok().filter(|home| home.len() > 1).map(|home| format!("{home}/"));
     let temporary = std::env::temp_dir().join("punchlist-e2e-");

@@ -1,6 +1,7 @@
-//! What a session has left, as the files of a case. Takes a performance, gives `transcript.jsonl`, `subagents/`,
-//! `plans/` and `workspace/` in a case's folder, whole or not at all. It must not add to what the client wrote, and
-//! must not name this machine. What is left of the client's rows, [`crate::rows`] says.
+//! What a session has left, as the files of a case. Takes a performance, gives `transcript.jsonl`,
+//! `subagents/`, `plans/` and `workspace/` in a case's folder, whole or not at all. It must not add
+//! to what the client wrote, and must not name this machine. What is left of the client's rows,
+//! [`crate::rows`] says.
 
 use std::path::{Path, PathBuf};
 
@@ -14,8 +15,8 @@ use crate::stage::copy;
 /// What is recorded; everything else in a case's folder is the author's.
 const PARTS: [&str; 4] = ["transcript.jsonl", "subagents", "plans", "workspace"];
 
-/// Puts the recording of a case into a folder, in place of an earlier one. The case's own folder is needed to tell a
-/// path of this machine that slipped in from one that the author wrote.
+/// Puts the recording of a case into a folder, in place of an earlier one. The case's own folder is
+/// needed to tell a path of this machine that slipped in from one that the author wrote.
 pub(crate) fn put(performance: &Performance, case: &Path, folder: &Path) -> Result<(), String> {
     // Beside the folder, so that what is ready can be renamed into place.
     let parent = folder.parent().unwrap_or(folder);

@@ -1,5 +1,6 @@
-//! Scripts that the client cannot follow: each must be refused with the reason, and leave no recording. Takes the
-//! newest client, gives nothing where all were. A recorder that lets them pass would record what no script says.
+//! Scripts that the client cannot follow: each must be refused with the reason, and leave no
+//! recording. Takes the newest client, gives nothing where all were. A recorder that lets them pass
+//! would record what no script says.
 
 use std::path::Path;
 

@@ -1,6 +1,7 @@
-//! The rows of a recorded transcript that are kept. Takes the transcript as the client wrote it, gives it without the
-//! rows in which newer clients keep what they tell every model: system prompt, tools, skills. They are the client's
-//! own text, the same in every session, and three quarters of a short one. All other rows stay as they are.
+//! The rows of a recorded transcript that are kept. Takes the transcript as the client wrote it,
+//! gives it without the rows in which newer clients keep what they tell every model: system prompt,
+//! tools, skills. They are the client's own text, the same in every session, and three quarters of
+//! a short one. All other rows stay as they are.
 
 use serde_json::Value;
 

@@ -1,5 +1,6 @@
-//! The stage of one recording: a scratch folder with the case's `before/` as its first commit and the case's own
-//! programs first on the path. Takes a case and its folder, gives the scratch folder. No hook is registered in it.
+//! The stage of one recording: a scratch folder with the case's `before/` as its first commit and
+//! the case's own programs first on the path. Takes a case and its folder, gives the scratch
+//! folder. No hook is registered in it.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +13,8 @@ use crate::rig::scratch::Scratch;
 /// The first commit is old: nothing in it can be taken for the session's work.
 const LONG_AGO: &str = "2020-01-01T12:00:00Z";
 
-/// Where a plain machine has its programs. The test's own path would bring in whatever is installed beside.
+/// Where a plain machine has its programs. The test's own path would bring in whatever is installed
+/// beside.
 const PLAIN_PATH: &[&str] = &["/usr/local/bin", "/usr/bin", "/bin"];
 
 /// Lays the stage out.

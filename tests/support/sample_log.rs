@@ -1,6 +1,7 @@
-//! A year of decisions of a small team, made up: takes a seed and a number, gives the lines of its log, oldest first, the
-//! same on every machine. About 60 % of the stops step aside, 25 % are clean audits; the rest holds findings, failures, what
-//! became of it all and what people said of it. No file that a decision names is there.
+//! A year of decisions of a small team, made up: takes a seed and a number, gives the lines of its
+//! log, oldest first, the same on every machine. About 60 % of the stops step aside, 25 % are clean
+//! audits; the rest holds findings, failures, what became of it all and what people said of it. No
+//! file that a decision names is there.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -150,7 +151,8 @@ fn at(ms: i64) -> Timestamp {
 }
 
 impl Maker {
-    /// One more stop of somebody. The stop after a block comes in place of another one, so that their number holds.
+    /// One more stop of somebody. The stop after a block comes in place of another one, so that
+    /// their number holds.
     fn stop(&mut self, time: i64) {
         self.say_labels(time);
         if let Some(place) =
@@ -420,7 +422,7 @@ impl Maker {
             settle: format!("write the {noun}, or say in the plan why it is not needed"),
             check: match status {
                 Status::Confirmed => {
-                    "its words stand in the evidence, and nothing there contradicts it".to_owned()
+                    "its quotes are in the evidence, and nothing there contradicts it".to_owned()
                 }
                 Status::CannotVerify => "it speaks of a file of which only a part was shown".to_owned(),
                 Status::Refuted => format!("the second reader dismisses it: the {noun} is in another file"),

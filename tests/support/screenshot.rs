@@ -1,5 +1,6 @@
-//! A terminal's screen as a picture: takes the text with its colour codes (`tmux capture-pane -e`), gives an SVG, whose words
-//! stay words. [`words`] takes them out again. Pure; it must not know what is on the screen.
+//! A terminal's screen as a picture: takes the text with its colour codes (`tmux capture-pane -e`),
+//! gives an SVG, whose words stay words. [`words`] takes them out again. Pure; it must not know
+//! what is on the screen.
 
 use std::fmt::Write as _;
 

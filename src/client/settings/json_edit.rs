@@ -1,6 +1,6 @@
 //! Edits JSON in place: sets, appends or removes one value and leaves every other byte as it was.
-//! Pure. Must only be given what a strict parser has accepted. Of a repeated key the last one
-//! counts, as it does for the client. A path has keys and indexes: `hooks/Stop/0`.
+//! Pure. Must only be given text that a strict parser has accepted. If a key is repeated, the last
+//! one counts, as for the client. A path has keys and indexes: `hooks/Stop/0`.
 //!
 //! `jsonc-parser` finds the values. Its own editor is not used: it writes new objects over several
 //! lines and with spaces, whatever the rest of the file looks like, so that removing the hook would
@@ -21,8 +21,8 @@ struct Child<'a> {
     value: &'a Value<'a>,
 }
 
-/// Replaces the value at `path`, or adds it as the last member of its object. `None` where there is
-/// no such place.
+/// Replaces the value at `path`, or adds it as the last member of its object. `None` if there is no
+/// such place.
 pub fn set(text: &str, path: &str, json: &str) -> Option<String> {
     let (before, last) = path.rsplit_once('/').unwrap_or(("", path));
     let root = parse(text)?;
@@ -107,7 +107,7 @@ struct Style<'a> {
     /// One step of indentation.
     unit: &'a str,
     line_end: &'static str,
-    /// After a colon, and after a comma on the same line.
+    /// The space after a colon, and after a comma on the same line.
     gap: &'static str,
     /// Whether the file has more than one line.
     is_multiline: bool,
@@ -135,7 +135,7 @@ impl<'a> Style<'a> {
         }
     }
 
-    /// Formats a value of `json` like the file.
+    /// Formats a value of `json` in the style of the file.
     fn print(&self, json: &str, value: &Value<'_>, indent: &str, is_multiline: bool) -> String {
         let (open, close) = match value {
             Value::Object(_) => ('{', '}'),
@@ -163,7 +163,7 @@ fn span(value: &Value<'_>) -> Range<usize> {
     value.start()..value.end()
 }
 
-/// The span between the brackets.
+/// Returns the span between the brackets.
 fn inside(container: &Value<'_>) -> Range<usize> {
     container.start() + 1..container.end() - 1
 }

@@ -1,4 +1,4 @@
-//! The client's settings files: where they are, and how one is replaced whole, with its
+//! The client's settings files: where they are, and how to replace one as a whole, with its
 //! permissions, through links, and with a backup beside it. Must not write to a file that it could
 //! not read. [`registered_hooks`] recognises our hook in them, [`registration`] adds and removes
 //! it, [`json_edit`] changes JSON in place.
@@ -20,11 +20,11 @@ use crate::files::{open_regular, read_bounded};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// One project's, for one person.
+    /// This project, for one person.
     Local,
-    /// One project's, for everybody who works on it.
+    /// This project, for everybody who works on it.
     Project,
-    /// A person's, for every project.
+    /// All projects of one person.
     User,
 }
 
@@ -32,7 +32,7 @@ impl Scope {
     /// All scopes, the strongest first.
     pub const ALL: [Self; 3] = [Self::Local, Self::Project, Self::User];
 
-    /// Returns the file; `None` where the home folder is unknown.
+    /// Returns the file; `None` if the home folder is unknown.
     pub fn file(self, env: &Env, project: &Path) -> Option<PathBuf> {
         match self {
             Self::Local => Some(project.join(".claude").join("settings.local.json")),
@@ -59,13 +59,25 @@ impl Scope {
     }
 }
 
+/// Returns the file that whoever manages this machine may have.
+pub fn managed_file() -> PathBuf {
+    let folder = if cfg!(target_os = "macos") {
+        "/Library/Application Support/ClaudeCode"
+    } else if cfg!(windows) {
+        r"C:\Program Files\ClaudeCode"
+    } else {
+        "/etc/claude-code"
+    };
+    Path::new(folder).join("managed-settings.json")
+}
+
 #[derive(Debug)]
 pub struct SettingsFile {
-    /// Its path, links not followed.
+    /// Its path, before following links.
     pub path: PathBuf,
-    /// Its text without the byte order mark; `None` where there is no file.
+    /// Its text without the byte order mark; `None` if there is no file.
     pub text: Option<String>,
-    /// Its path, links followed.
+    /// Its path, after following links.
     real: PathBuf,
     byte_order_mark: &'static str,
     permissions: Option<Permissions>,
@@ -78,13 +90,20 @@ pub enum FileFault {
     Unreadable(PathBuf, io::Error),
     #[error("{0} is a link that leads nowhere")]
     Dangling(PathBuf),
-    /// It is a folder, a pipe, or the like.
+    /// It is a folder, a pipe or the like.
     #[error("{0} is not a file")]
     NotAFile(PathBuf),
     #[error("{0} is not UTF-8 text")]
     NotText(PathBuf),
     #[error("{0} is read-only")]
     ReadOnly(PathBuf),
+}
+
+/// Returns the path of the backup of a settings file, beside it.
+pub fn backup_of(file: &Path) -> PathBuf {
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(".punchlist-backup");
+    file.with_file_name(name)
 }
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
@@ -124,16 +143,14 @@ impl SettingsFile {
         Ok(Self { path: own(), real, text: Some(text), byte_order_mark, permissions })
     }
 
-    /// The backup, beside the file.
+    /// Returns the path of the backup, beside the file.
     pub fn backup(&self) -> PathBuf {
-        let mut name = self.real.file_name().unwrap_or_default().to_owned();
-        name.push(".punchlist-backup");
-        self.real.with_file_name(name)
+        backup_of(&self.real)
     }
 
-    /// Replaces the file, whole or not at all; returns the backup, if there was a file.
+    /// Replaces the file atomically; returns the backup, if there was a file.
     pub fn replace(&self, text: &str) -> io::Result<Option<PathBuf>> {
-        // The client writes its settings, too, and what it wrote since `open` would be lost.
+        // The client writes its settings, too, and changes since `open` would be lost.
         let now = fs::read(&self.real).ok();
         if now != self.text.as_ref().map(|text| format!("{}{text}", self.byte_order_mark).into_bytes()) {
             return Err(io::Error::other("it was changed meanwhile, so try again"));
@@ -147,11 +164,11 @@ impl SettingsFile {
         Ok(backup.map(|(backup, _)| backup))
     }
 
-    /// Removes the file, and on request its folder if that is empty then.
+    /// Removes the file and, on request, its folder if that is empty.
     pub fn remove(&self, with_folder: bool) -> io::Result<()> {
         fs::remove_file(&self.real)?;
         if with_folder {
-            // Fails where it is not empty.
+            // Fails if it is not empty.
             let _ = fs::remove_dir(self.folder());
         }
         Ok(())
@@ -175,7 +192,7 @@ impl SettingsFile {
         let mut builder = tempfile::Builder::new();
         #[cfg(unix)]
         {
-            // Temporary files are private; a settings file gets what the umask allows.
+            // Temporary files are private; a settings file gets the permissions of the umask.
             use std::os::unix::fs::PermissionsExt;
             builder.permissions(Permissions::from_mode(0o666));
         }
@@ -185,7 +202,7 @@ impl SettingsFile {
         if let Some(permissions) = &self.permissions {
             file.as_file().set_permissions(permissions.clone())?;
         }
-        // After a power cut the old or the new settings have to be there.
+        // After a power failure either the old or the new settings have to be there.
         file.as_file().sync_all()?;
         file.persist(path).map_err(|error| error.error)?;
         Ok(())

@@ -1,5 +1,5 @@
 //! Every saved session of a project, or of all: audited on all cores without a reader, printed as a
-//! table. Must not trust what rests on a disk that has moved on since.
+//! table. Must not trust findings that depend on a disk that has changed since.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use super::super::progress::Progress;
 use super::{Result, code_of, complain, has_conversation, project};
 use crate::cli::{AuditArgs, Format};
 use crate::env::Env;
-use crate::eval::run::{cores, for_each};
+use crate::parallel::{self, Interrupted};
 use crate::past_sessions::audit::Project;
 use crate::past_sessions::find::{Found, Shelf};
 use crate::past_sessions::moved_on;
@@ -20,7 +20,7 @@ use crate::session::load::load_saved;
 use crate::state::load_config;
 
 pub(super) fn run(args: &AuditArgs, env: &Env) -> Result {
-    let shelf = Shelf::of(env)?;
+    let shelf = Shelf::from_env(env)?;
     let found = if args.all_projects { shelf.all() } else { shelf.of_project(&project(args)?) }?;
     let mut reports = audit_all(&found, args, env)?;
     reports.sort_by(|one, other| {
@@ -34,20 +34,21 @@ pub(super) fn run(args: &AuditArgs, env: &Env) -> Result {
     Ok(code_of(&reports))
 }
 
-/// The projects of the sessions, by their folders.
+/// The projects of the sessions, by folder.
 type Projects = Mutex<HashMap<PathBuf, Arc<Project>>>;
 
-/// Audits them, on as many threads as there are cores.
+/// Audits them, on one thread per core.
 fn audit_all(found: &[Found], args: &AuditArgs, env: &Env) -> Result<Vec<Report>> {
     let (bar, projects) = (Progress::start(), Projects::default());
     let done = || bar.inc(found.len(), "sessions");
-    let reports = for_each(found, cores(), &done, |one| Ok(audit(one, args, env, &projects)))?;
+    let audit = |one: &Found| Ok::<_, Interrupted>(audit(one, args, env, &projects));
+    let reports = parallel::map(found, parallel::cores(), &done, audit)?;
     drop(bar);
     let mut good = Vec::new();
     for report in reports {
         match report {
             Ok(report) => good.extend(report),
-            Err(why) => complain(&format!("passed over: {why}")),
+            Err(why) => complain(&format!("skipped: {why}")),
         }
     }
     Ok(good)
@@ -77,7 +78,7 @@ fn audit(
     Ok(Some(Report::new(&found.id, &found.transcript, &project.folder, &audited)))
 }
 
-/// Takes back what rests on a disk that is another one by now.
+/// Withdraws what depends on a disk that has changed since.
 fn doubt_old_disks(reports: &mut [Report], env: &Env) {
     let ends: Vec<(PathBuf, Option<String>)> =
         reports.iter().map(|report| (report.workspace.clone(), report.session.ended.clone())).collect();

@@ -1,4 +1,4 @@
-//! One saved session: found, audited, printed.
+//! One saved session: finds it, audits it and prints the result.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,6 +23,7 @@ use crate::render::report_text::text;
 use crate::render::sarif::sarif;
 use crate::session::{Session, load};
 use crate::state::StateFolder;
+use crate::text::harmless;
 
 pub(super) fn run(args: &AuditArgs, env: &Env) -> Result {
     let spinner = Progress::start();
@@ -67,7 +68,8 @@ pub(super) fn run(args: &AuditArgs, env: &Env) -> Result {
             complain("nothing of that answer would hold a stop: the second reader is not asked");
             return Ok(exit::OK);
         };
-        return print(&format!("{}\n\n{}\n", prompt.system, prompt.text));
+        // A file of the workspace may hold what steers a terminal, which a pipe may end in as well.
+        return print(&harmless(&format!("{}\n\n{}\n", prompt.system, prompt.text)));
     }
     let audited = ask(args, prepared, env, &config, &spinner)?;
     drop(spinner);
@@ -93,7 +95,7 @@ fn prompts_of(config: &Config) -> Prompts {
     })
 }
 
-/// A file's text, or stdin's for `-`.
+/// Returns a file's text, or stdin for `-`.
 fn text_of(flag: &str, path: &Path) -> Result<String> {
     let is_stdin = path == Path::new("-");
     let text = if is_stdin { io::read_to_string(io::stdin()) } else { std::fs::read_to_string(path) };
@@ -104,11 +106,11 @@ fn find(args: &AuditArgs, env: &Env) -> Result<Found> {
     let project = project(args)?;
     Ok(match &args.session {
         Some(named) if looks_like_a_path(named) => by_path(Path::new(named))?,
-        Some(id) => Shelf::of(env)?.by_id(id, &project)?,
+        Some(id) => Shelf::from_env(env)?.by_id(id, &project)?,
         None => {
-            let all = Shelf::of(env)?.of_project(&project)?;
+            let all = Shelf::from_env(env)?.of_project(&project)?;
             let spoken = |found: &Found| has_conversation(&load::load_saved(&found.transcript).session);
-            // One without a word is passed over, unless there is no other.
+            // A session without a message is skipped, unless there is no other.
             let newest = all.iter().position(spoken).unwrap_or_default();
             all.into_iter().nth(newest).ok_or("no session of this project was found")?
         }
@@ -120,7 +122,7 @@ fn looks_like_a_path(named: &str) -> bool {
     named.contains(['/', '\\']) || path.extension().is_some_and(|ending| ending == "jsonl") || path.exists()
 }
 
-/// What a file is that is no transcript.
+/// Returns what a file is, if it is not a transcript.
 fn what_else(session: &Session, is_empty: bool) -> Option<String> {
     let skipped = session.skipped;
     match (session.rows, skipped.unreadable, skipped.unknown) {
@@ -133,7 +135,7 @@ fn what_else(session: &Session, is_empty: bool) -> Option<String> {
     }
 }
 
-/// The workspace: the one that is named, the session's own, or the current folder.
+/// Returns the workspace: the named one, the session's own, or the current folder.
 fn workspace_of(args: &AuditArgs, session: &Session) -> Result<PathBuf> {
     let own = || session.cwd.as_ref().map(PathBuf::from).filter(|folder| folder.is_dir());
     let folder = match (&args.cwd, own()) {
@@ -157,7 +159,7 @@ fn ask(
     spinner: &Progress,
 ) -> Result<Audited> {
     let timeout = config.auditor.timeout;
-    // Nobody waits for this one but the person: each reader has its whole time.
+    // Only the person waits for this one, so each reader gets its full time.
     let deadline = Instant::now() + timeout * 2;
     if let Some(path) = &args.verdict {
         spinner.set_message("judging the saved answers");
@@ -195,9 +197,9 @@ fn ask(
     }
 }
 
-/// What to keep in mind: the disk is the one of today.
+/// Returns a caveat: the disk is today's, not the session's.
 fn caution(found: &Found, workspace: &Path, env: &Env) -> Option<String> {
-    let sessions = Shelf::of(env).and_then(|shelf| shelf.of_project(workspace)).ok()?;
+    let sessions = Shelf::from_env(env).and_then(|shelf| shelf.of_project(workspace)).ok()?;
     let later =
         sessions.iter().filter(|other| other.modified > found.modified && other.id != found.id).count();
     (later > 0).then(|| format!("{}, and may have changed what is on disk", later_sessions(later)))

@@ -1,5 +1,5 @@
-//! `punchlist log --follow`: the newest decisions, then each as it is written, until it is
-//! interrupted. Misses none at the turn of a month, while a line is half written, or when a file is
+//! `punchlist log --follow`: the newest decisions, then each one as it is written, until
+//! interrupted. Misses none when the month changes, while a line is half written, or when a file is
 //! pruned.
 
 use std::collections::{HashMap, HashSet};
@@ -28,7 +28,7 @@ const FIRST: usize = 10;
 pub(super) fn run(args: &ListArgs, context: &Context<'_>) -> Result {
     let filter = filter_of(&args.filter)?;
     let mut setting = context.list_setting();
-    // The ends of the files are found first, so that what is written during the query is shown
+    // Find the ends of the files first, so that what is written during the query is shown
     // afterwards.
     let mut tails = HashMap::new();
     new_lines(&mut tails, &context.log).map_err(|error| context.unreadable(&error))?;
@@ -47,7 +47,7 @@ pub(super) fn run(args: &ListArgs, context: &Context<'_>) -> Result {
     }
 }
 
-/// What is printed of new lines: decisions that match, and notes on decisions that were shown.
+/// Returns what to print of new lines: decisions that match, and notes on decisions already shown.
 fn new_text(
     new: &str,
     filter: &Filter,
@@ -61,8 +61,8 @@ fn new_text(
             Some(Line::Decision(new)) if filter.matches(&new) && shown.insert(new.decision.id.clone()) => {
                 text += &if as_json { json::line(&new) } else { listing(&[*new], setting) };
             }
-            Some(Line::Note(note)) if shown.contains(note.note.of()) => {
-                text += &if as_json { note.line } else { in_words(&note.note) };
+            Some(Line::Note(note)) if shown.contains(note.note.decision()) => {
+                text += &if as_json { note.line } else { describe(&note.note) };
                 text.push('\n');
             }
             _ => {}
@@ -71,7 +71,7 @@ fn new_text(
     text
 }
 
-fn in_words(note: &Note) -> String {
+fn describe(note: &Note) -> String {
     let (finding, what, why) = match note {
         Note::Outcome(note) => {
             (Some(note.finding), note.outcome.name(), note.sentence.as_ref().or(note.why.as_ref()))
@@ -80,7 +80,7 @@ fn in_words(note: &Note) -> String {
     };
     let number = finding.map(|number| format!(".{number}")).unwrap_or_default();
     let why = why.map(|why| format!(": {}", why.split_whitespace().collect::<Vec<_>>().join(" ")));
-    let words = format!("  {}{number} {what}{}", note.of(), why.unwrap_or_default());
+    let words = format!("  {}{number} {what}{}", note.decision(), why.unwrap_or_default());
     words.replace(|letter: char| !is_harmless(letter), "\u{fffd}")
 }
 
@@ -89,12 +89,12 @@ fn in_words(note: &Note) -> String {
 struct Tail {
     inode: u64,
     offset: u64,
-    /// The last whole line that was read: `prune` replaces the file, and the place in the new one
-    /// is after this line.
+    /// The last complete line that was read: `prune` replaces the file, and this line marks the
+    /// position in the new one.
     last: Vec<u8>,
 }
 
-/// Returns the whole lines that were appended since the last call.
+/// Returns the complete lines that were appended since the last call.
 fn new_lines(tails: &mut HashMap<PathBuf, Tail>, log: &DecisionLog) -> io::Result<Vec<u8>> {
     let mut new = Vec::new();
     for path in log.files() {
@@ -131,7 +131,7 @@ impl Tail {
         Ok(())
     }
 
-    /// The offset after the last line that was read, or 0 where it is not in the text.
+    /// Returns the offset after the last line that was read, or 0 if the text does not have it.
     fn offset_in(&self, text: &[u8]) -> u64 {
         let found = memchr::memmem::rfind(text, &self.last).filter(|_| !self.last.is_empty());
         found.map_or(0, |at| (at + self.last.len() + 1).min(text.len()) as u64)

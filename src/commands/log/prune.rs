@@ -1,5 +1,6 @@
-//! `punchlist log prune`: removes what is old or too much, and says what that was.
+//! `punchlist log prune`: removes what is too old or over the size limit, and reports it.
 
+use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
@@ -7,30 +8,41 @@ use serde_json::json;
 
 use super::{Context, Result, output};
 use crate::cli::log::PruneArgs;
-use crate::config::LogConfig;
+use crate::config::Config;
+use crate::fleet;
 use crate::log::prune::{FileKind, Pruned, prune};
 use crate::text::{counted, in_bytes};
 
-pub(super) fn run(args: &PruneArgs, config: &LogConfig, context: &Context<'_>) -> Result {
-    let (keep, max_size) = (args.keep.unwrap_or(config.keep), args.max_size.unwrap_or(config.max_size));
-    let pruned = prune(&context.state, keep, max_size, crate::clock::now(), args.dry_run)
-        .map_err(|error| format!("{} can't be tidied: {error}", context.state.display()))?;
+pub(super) fn run(args: &PruneArgs, config: &Config, context: &Context<'_>) -> Result {
+    let log = &config.log;
+    let (keep, max_size) = (args.keep.unwrap_or(log.keep), args.max_size.unwrap_or(log.max_size));
+    let waiting_from = |path: &Path, file: &File| fleet::waiting_from(&context.state, config, path, file);
+    let pruned = prune(&context.state, keep, max_size, crate::clock::now(), args.dry_run, &waiting_from)
+        .map_err(|error| format!("{} can't be pruned: {error}", context.state.display()))?;
     if args.json {
         return output::print_json(&as_json(&pruned, args.dry_run));
     }
-    let limits = format!("kept are {} and {}", days(keep), in_bytes(max_size));
-    output::print_raw(words(&pruned, &limits, args.dry_run, &context.state.display().to_string()).as_bytes())
+    let limits = format!("limits: {} and {}", days(keep), in_bytes(max_size));
+    output::print_raw(
+        summary(&pruned, &limits, args.dry_run, &context.state.display().to_string()).as_bytes(),
+    )
 }
 
-fn words(pruned: &Pruned, limits: &str, dry_run: bool, state: &str) -> String {
+fn summary(pruned: &Pruned, limits: &str, dry_run: bool, state: &str) -> String {
+    let waiting: Vec<_> = pruned.waiting.iter().map(|path| stem(path)).collect();
+    let waiting = if waiting.is_empty() {
+        String::new()
+    } else {
+        format!("Kept anyway, not shipped yet: {} (`punchlist fleet push`).\n", waiting.join(", "))
+    };
     if pruned.bytes() == 0 {
         return format!(
-            "Nothing in {state} is too old or too much ({limits}); it takes {}.\n",
+            "Nothing in {state} is too old or too large ({limits}); it takes {}.\n{waiting}",
             in_bytes(pruned.left)
         );
     }
     let mut text =
-        format!("{} {state} ({limits}):\n", if dry_run { "Would be taken out of" } else { "Taken out of" });
+        format!("{} {state} ({limits}):\n", if dry_run { "Would be removed from" } else { "Removed from" });
     for (path, lines, bytes) in &pruned.lines {
         let lines = counted(*lines, "line", "lines");
         text += &format!("  {lines} of {} ({})\n", stem(path), in_bytes(*bytes));
@@ -46,7 +58,7 @@ fn words(pruned: &Pruned, limits: &str, dry_run: bool, state: &str) -> String {
         text += &format!("  {} ({}){names}\n", counted(these.len(), one, many), in_bytes(bytes));
     }
     let left = if dry_run { "would be left" } else { "are left" };
-    text + &format!("{} in all; {} {left}.\n", in_bytes(pruned.bytes()), in_bytes(pruned.left))
+    text + &format!("{} in all; {} {left}.\n{waiting}", in_bytes(pruned.bytes()), in_bytes(pruned.left))
 }
 
 fn stem(path: &Path) -> String {
@@ -55,13 +67,9 @@ fn stem(path: &Path) -> String {
 
 const KINDS: [(FileKind, &str, &str); 4] = [
     (FileKind::Month, "whole month of the log", "whole months of the log"),
-    (
-        FileKind::Audit,
-        "file of what an audit sent, got and looked at",
-        "files of what audits sent, got and looked at",
-    ),
-    (FileKind::Session, "file of what is remembered of a session", "files of what is remembered of sessions"),
-    (FileKind::Cache, "file that can be made again", "files that can be made again"),
+    (FileKind::Audit, "artifact of an audit", "artifacts of audits"),
+    (FileKind::Session, "session's state", "sessions' states"),
+    (FileKind::Cache, "cache file", "cache files"),
 ];
 
 fn as_json(pruned: &Pruned, dry_run: bool) -> serde_json::Value {
@@ -79,6 +87,7 @@ fn as_json(pruned: &Pruned, dry_run: bool) -> serde_json::Value {
         "dry_run": dry_run,
         "files": files,
         "lines": lines,
+        "waiting": pruned.waiting,
         "bytes": pruned.bytes(),
         "left_bytes": pruned.left,
     })

@@ -16,6 +16,7 @@ use crate::client::folders;
 use crate::config::{Config, SecondReader};
 use crate::decision::Action;
 use crate::evidence::{Evidence, FileCache, Workspace};
+use crate::files::open_regular;
 use crate::finding::{Finding, Source, Status};
 use crate::log::replay_diff::{ReplayDiff, compare};
 use crate::log::{Record, Snapshot, artifacts};
@@ -24,7 +25,7 @@ use crate::readers::{Prompts, ReaderOutcome, ReaderRun, RecordedReply};
 use crate::session::builder::Role;
 use crate::session::load;
 
-/// Judges an audit once more.
+/// Judges an audit again.
 pub(super) fn replay(record: &Record, context: &Context<'_>) -> Result<ReplayDiff> {
     let mut cautions = Vec::new();
     let id = &record.id;
@@ -38,9 +39,7 @@ pub(super) fn replay(record: &Record, context: &Context<'_>) -> Result<ReplayDif
     let project = record.project.as_deref().map(PathBuf::from).unwrap_or_default();
     if !project.is_dir() {
         let folder = project.display();
-        return Err(
-            format!("the project's folder is gone, so that there is no disk to look at: {folder}").into()
-        );
+        return Err(format!("the project's folder is gone, so there is no disk to check: {folder}").into());
     }
     let transcript =
         read.path.as_ref().map(PathBuf::from).map_or_else(|| by_session(record, &project, context), Ok)?;
@@ -67,7 +66,7 @@ pub(super) fn replay(record: &Record, context: &Context<'_>) -> Result<ReplayDif
     let cwd = session.cwd.as_ref().map(PathBuf::from).filter(|cwd| cwd.is_dir());
     let workspace =
         Workspace::new(&project, cwd.as_deref().unwrap_or(&project), context.env.home(), &folders);
-    // A subagent is asked for a part: the rest of the plan is not its promise.
+    // A subagent is asked to do a part: it did not promise the rest of the plan.
     let plan = if is_subagent {
         None
     } else {
@@ -81,7 +80,7 @@ pub(super) fn replay(record: &Record, context: &Context<'_>) -> Result<ReplayDif
     let changed = changed_since(record, snapshot.as_ref(), &brief.evidence);
     if !changed.is_empty() {
         cautions
-            .push(format!("changed since then: {}; a difference may rest on the disk", changed.join(", ")));
+            .push(format!("changed since then: {}; a difference may come from the disk", changed.join(", ")));
     }
     let was_held = record.decision == Action::Block || record.would_block;
     Ok(ReplayDiff {
@@ -96,8 +95,8 @@ pub(super) fn replay(record: &Record, context: &Context<'_>) -> Result<ReplayDif
     })
 }
 
-/// What today's checks make of the saved answers. What the second reader said then of a finding
-/// counts still; a finding that it was not asked about can't be verified now.
+/// Applies today's checks to the saved answers. The second reader's verdicts from then still count;
+/// a finding that it was not asked about can't be verified now.
 fn judged(
     brief: &AuditInput,
     answer: &ReaderOutcome,
@@ -130,7 +129,7 @@ fn judged(
     Ok(findings)
 }
 
-/// What the first reader said, and what to keep in mind of it.
+/// Returns what the first reader said, and a caveat about it.
 fn answer_of(record: &Record, context: &Context<'_>) -> (ReaderOutcome, Option<String>) {
     let answered = record.auditor.as_ref().is_some_and(|reader| reader.outcome == "answered");
     if !answered {
@@ -146,31 +145,31 @@ fn answer_of(record: &Record, context: &Context<'_>) -> (ReaderOutcome, Option<S
         other => {
             let why = other.detail().unwrap_or_else(|| "no answer".to_owned());
             let caution = format!(
-                "the saved reply does not count any more ({why}): only what disk and session show by themselves is compared"
+                "the saved reply is no longer valid ({why}): only what disk and session show by themselves is compared"
             );
             (ReaderOutcome::NotAsked, Some(caution))
         }
     }
 }
 
-/// An older record does not say where its transcript was: the client's own shelf may.
+/// Finds the transcript by the session's id, for older records that do not have its path.
 fn by_session(record: &Record, project: &Path, context: &Context<'_>) -> Result<PathBuf> {
     let unknown = || format!("decision {} does not say where its transcript is", record.id);
     let session = record.session.as_deref().ok_or_else(unknown)?;
-    let found = Shelf::of(context.env).and_then(|shelf| shelf.by_id(session, project));
+    let found = Shelf::from_env(context.env).and_then(|shelf| shelf.by_id(session, project));
     let found = found.map_err(|why| format!("{}, and it was not found: {why}", unknown()))?;
     Ok(found.transcript)
 }
 
-/// The transcript up to the byte that was read last, in a folder of its own, with its subagents'
-/// beside it.
+/// Copies the transcript, up to the last byte read then, and its subagents' into a folder of its
+/// own.
 fn as_it_was(
     transcript: &Path,
     bytes: u64,
     cautions: &mut Vec<String>,
 ) -> io::Result<(tempfile::TempDir, PathBuf)> {
     let folder = tempfile::tempdir()?;
-    let file = File::open(transcript)?;
+    let file = open_regular(transcript)?;
     let length = file.metadata()?.len();
     let name = transcript.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     let path = folder.path().join(name);
@@ -211,8 +210,8 @@ fn copy_agents(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The names of what is not as it was: files by their content as it was shown, or by what stands
-/// there, and the plan.
+/// Returns the names of what has changed: the plan, and files by their content as shown, or by
+/// whether they exist.
 fn changed_since(record: &Record, snapshot: Option<&Snapshot>, now: &Evidence) -> Vec<String> {
     let shown_now = snapshot_of(now);
     let shown = |snapshot: &Snapshot, path: &str| {

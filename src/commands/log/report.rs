@@ -1,5 +1,5 @@
 //! `punchlist log report`: writes decisions as one page, and may open it. Does not change the log,
-//! and replaces a file only by a page that is whole.
+//! and replaces a file only with a complete page.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use super::{Context, Result, complain, filter_of, output};
 use crate::cli::log::{FilterArgs, ReportArgs};
 use crate::env::Env;
 use crate::exit;
-use crate::files::write_whole;
+use crate::files::{Durability, write_whole};
 use crate::log::artifacts;
 use crate::log::filter::Filter;
 use crate::log::stats::stats;
@@ -30,7 +30,7 @@ pub(super) fn run(args: &ReportArgs, context: &Context<'_>) -> Result {
         return Err("--open needs a file to open: name one with -o".into());
     }
     let (now, filter) = (&context.now, filter_of(&args.filter)?);
-    let found = context.query(&filter, None)?;
+    let found = context.query(&args.filter, None)?;
     if found.decisions.is_empty() {
         context.complain_of_nothing(&found);
     }
@@ -45,7 +45,7 @@ pub(super) fn run(args: &ReportArgs, context: &Context<'_>) -> Result {
     };
     let page = page(&found.decisions, &about, |id| artifacts::snapshot(&context.state, id));
     let Some(file) = file else { return output::print_raw(page.text.as_bytes()) };
-    write_whole(&file, page.text.as_bytes(), false)
+    write_whole(&file, page.text.as_bytes(), Durability::Lazy)
         .map_err(|error| format!("-o {}: {error}", file.display()))?;
     output::print_raw(summary(&page, &file).as_bytes())?;
     if args.open
@@ -60,8 +60,19 @@ pub(super) fn run(args: &ReportArgs, context: &Context<'_>) -> Result {
 }
 
 fn only(args: &ReportArgs, filter: &Filter, zone: &TimeZone) -> Option<String> {
-    let FilterArgs { project, session, decision, category, cause, outcome, grep, since: _, until: _ } =
-        &args.filter;
+    let FilterArgs {
+        fleet,
+        project,
+        session,
+        decision,
+        category,
+        cause,
+        outcome,
+        advisory,
+        grep,
+        since: _,
+        until: _,
+    } = &args.filter;
     let time =
         |time: Option<Timestamp>| Some(time?.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string());
     let one_of = |names: Vec<&str>| (!names.is_empty()).then(|| names.join(" or "));
@@ -74,20 +85,22 @@ fn only(args: &ReportArgs, filter: &Filter, zone: &TimeZone) -> Option<String> {
         ("with category", one_of(category.iter().map(|category| category.name()).collect())),
         ("for", one_of(cause.iter().map(|cause| cause.name()).collect())),
         ("that became", one_of(outcome.iter().map(|outcome| outcome.name()).collect())),
+        ("with advisory", one_of(advisory.iter().map(|kind| kind.name()).collect())),
         ("with the words", grep.clone()),
     ];
-    let words: Vec<_> =
-        words.into_iter().filter_map(|(name, what)| Some(format!("{name} {}", what?))).collect();
+    let whole = fleet.then(|| "of every machine of the fleet".to_owned());
+    let words = words.into_iter().filter_map(|(name, what)| Some(format!("{name} {}", what?)));
+    let words: Vec<_> = whole.into_iter().chain(words).collect();
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// Returns where the page goes, if it may go there.
+/// Returns where to write the page, if that is allowed.
 fn target(output: &Path) -> Result<PathBuf> {
     let refuse = |why: &str| Err(format!("-o {}: {why}", output.display()).into());
     let Ok(path) = std::path::absolute(output) else { return refuse("that is no path") };
     match fs::metadata(&path) {
         Ok(meta) if meta.is_dir() => return refuse("that is a folder; name a file in it"),
-        // A rename would put the page in the place of the device or pipe.
+        // A rename would replace the device or pipe with the page.
         Ok(meta) if !meta.is_file() => return refuse("that is no regular file; -o - prints the page"),
         _ => {}
     }
@@ -97,7 +110,7 @@ fn target(output: &Path) -> Result<PathBuf> {
     }
 }
 
-/// What the page has, and what it has no room for.
+/// Says what the page has, and what was left out for size.
 fn summary(page: &Page, file: &Path) -> String {
     let size = in_bytes(page.text.len() as u64);
     let mut text =
@@ -117,12 +130,12 @@ fn summary(page: &Page, file: &Path) -> String {
     text
 }
 
-/// Opens a file with the system's program for it, and does not wait for it to be closed.
+/// Opens a file with the system's program for it, without waiting for it to be closed.
 fn open(file: &Path, env: &Env) -> Result<()> {
     let (name, args): (&str, &[&str]) = if cfg!(target_os = "macos") {
         ("open", &[])
     } else if cfg!(windows) {
-        // `start` takes its first argument in quotes for a window's title.
+        // `start` takes a first argument in quotes as the window's title.
         ("cmd", &["/C", "start", ""])
     } else {
         ("xdg-open", &[])
@@ -139,6 +152,6 @@ fn open(file: &Path, env: &Env) -> Result<()> {
             Err(error) => return Err(format!("{name}: {error}").into()),
         }
     }
-    // It shows the page itself, and may go on.
+    // It shows the page itself, and keeps running.
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `punchlist log show`: one decision whole. Changes nothing.
+//! `punchlist log show`: one decision in full. Changes nothing.
 
 use std::io::{self, IsTerminal};
 
@@ -11,7 +11,7 @@ use crate::render::{decision, json as json_lines};
 use crate::text::harmless;
 
 pub(super) fn run(args: &ShowArgs, context: &Context<'_>) -> Result {
-    let (annotated, finding) = context.find_one(&args.which)?;
+    let (annotated, finding) = context.find_one(&args.which, args.fleet)?;
     let record = &annotated.decision;
     if args.prompt || args.reply {
         return print_artifact(args, record, context);
@@ -44,14 +44,14 @@ pub(super) fn run(args: &ShowArgs, context: &Context<'_>) -> Result {
     output::page(&decision::text(&annotated, snapshot.as_ref(), &setting), context.env)
 }
 
-/// The record as it stands, with the notes on it and what its audit looked at.
+/// Returns the record as it is stored, with its notes and the evidence of its audit.
 fn whole(annotated: &Annotated, snapshot: Option<&Snapshot>) -> Value {
     let mut value: Value = serde_json::from_str(&json_lines::line(annotated)).unwrap_or_default();
     value["scene"] = json!(snapshot);
     value
 }
 
-/// Prints what was sent to the readers, or what came back.
+/// Prints what was sent to the readers, or what they replied.
 fn print_artifact(args: &ShowArgs, record: &Record, context: &Context<'_>) -> Result {
     let state = &context.state;
     let (what, text) = if args.prompt {
@@ -77,7 +77,7 @@ fn print_artifact(args: &ShowArgs, record: &Record, context: &Context<'_>) -> Re
     output::print_raw(text.as_bytes())
 }
 
-/// Why there is no prompt or reply.
+/// Returns why there is no prompt or reply.
 fn gone(what: &str, record: &Record, error: &io::Error) -> String {
     let id = &record.id;
     match (&record.auditor, error.kind()) {

@@ -36,7 +36,8 @@ pub(super) struct ClientSession<'a> {
 }
 
 impl ClientSession<'_> {
-    /// The client's arguments. The prompt is one of them only in a terminal, where stdin is the person's.
+    /// The client's arguments. The prompt is one of them only in a terminal, where stdin is the
+    /// person's.
     pub(super) fn arguments(&self, interactive: bool) -> Vec<OsString> {
         let print: &[&str] = if interactive { &[] } else { &["-p", "--output-format", "json"] };
         let own = print.iter().map(OsString::from).chain(["--session-id".into(), self.session.into()]);
@@ -83,9 +84,9 @@ impl ClientSession<'_> {
         SessionOutcome::Failed(format!("{} can't be started: {error}", self.client.display()))
     }
 
-    /// Runs it in our terminal. It stays in our process group, which is the foreground one: so it may
-    /// read the terminal, and Ctrl-C reaches both of us. `is_let_go` says whether the gate has let
-    /// the session go for a fresh one.
+    /// Runs it in our terminal. It stays in our process group, which is the foreground one: so it
+    /// may read the terminal, and Ctrl-C reaches both of us. `is_let_go` says whether the gate has
+    /// let the session go for a fresh one.
     pub(super) fn run_in_terminal(
         &self,
         on_start: impl FnOnce(u32),

@@ -8,14 +8,16 @@ mod run;
 mod start;
 mod status;
 
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use super::{Result, complain, output};
 use crate::cli::loops::{LoopArgs, LoopCommand};
+use crate::client::env_vars;
 use crate::config::Config;
 use crate::env::Env;
 use crate::feature_loop::LoopState;
-use crate::state::StateFolder;
+use crate::state::{Shell, StateFolder};
 
 struct LoopContext<'a> {
     env: &'a Env,
@@ -39,6 +41,16 @@ pub(super) fn run(args: &LoopArgs, config: &Config, env: &Env) -> Result {
 }
 
 impl LoopContext<'_> {
+    /// Whether a person typed the command, in a terminal that no agent opened: the same that makes
+    /// `punchlist off` a person's. A variable that is missing shows nothing, since whoever starts a
+    /// command can leave it out.
+    fn is_persons(&self) -> bool {
+        let at_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+        at_terminal
+            && self.env.get(env_vars::INSIDE_SESSION).is_none()
+            && Shell::current().is_some_and(Shell::is_a_persons)
+    }
+
     /// The nearest folder upwards with a loop, else with a feature list, else this one.
     fn folder(&self) -> PathBuf {
         let above = || self.working_dir.ancestors();

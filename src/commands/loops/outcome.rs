@@ -30,8 +30,8 @@ pub(super) fn parse_output(code: i32, stdout: &[u8], stderr: &[u8]) -> (SessionO
     let envelope = envelope.unwrap_or_default();
     let usd = envelope["total_cost_usd"].as_f64().filter(|usd| usd.is_finite() && *usd >= 0.0);
     let said = envelope["result"].as_str().filter(|said| !said.trim().is_empty());
-    // The client prints `subtype: "success"` for an API error (2.1.325), and `is_error: false` when it
-    // runs out of turns (2.1.42).
+    // The client prints `subtype: "success"` for an API error (2.1.325), and `is_error: false` when
+    // it runs out of turns (2.1.42).
     let subtype = envelope["subtype"].as_str().unwrap_or("success");
     let is_error = envelope["is_error"] == true;
     if code == 0 && !is_error && subtype == "success" {
@@ -70,8 +70,8 @@ impl Failures {
         *self = Self::default();
     }
 
-    /// Counts a failure, and returns why the run has to end, if it has to. Messages that differ only
-    /// in words with digits, such as request ids, count as the same failure.
+    /// Counts a failure, and returns why the run has to end, if it has to. Messages that differ
+    /// only in words with digits, such as request ids, count as the same failure.
     pub(super) fn add(&mut self, words: &str, max: u32) -> Option<String> {
         let kind: String =
             words.split_whitespace().filter(|word| !word.contains(|c: char| c.is_ascii_digit())).collect();

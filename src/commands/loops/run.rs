@@ -7,6 +7,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::super::progress::Progress;
+use super::super::switch::project_here;
 use super::client_session::{ClientSession, is_alive, start_time};
 use super::display::{BAD, GOOD, LABEL, SessionLine, dollars, duration};
 use super::outcome::{Failures, SessionOutcome, over_budget};
@@ -15,10 +16,12 @@ use super::{LoopContext, Result};
 use crate::child;
 use crate::cli::loops::LoopRunArgs;
 use crate::client::program;
+use crate::config::asked_by_feature;
 use crate::exit;
 use crate::feature_loop::prompts::{self, SESSION_PROMPT};
 use crate::feature_loop::snapshot::{LoopSnapshot, now_ms};
 use crate::feature_loop::state::{ListChanges, SessionProcess};
+use crate::feature_loop::verify::Verifier;
 use crate::feature_loop::{LoopState, Status, Step};
 use crate::ids::new_session;
 use crate::text::{counted, harmless};
@@ -26,6 +29,8 @@ use crate::text::{counted, harmless};
 /// How often a wait checks whether to end.
 const POLL: Duration = Duration::from_millis(100);
 const GONE: &str = "what was remembered of the loop is gone";
+/// How long the commands that verify features may take between two sessions.
+const VERIFY_TIME: Duration = Duration::from_mins(20);
 /// The pause after a session in the terminal, in which the person can end the loop.
 const INTERACTIVE_PAUSE: Duration = Duration::from_secs(4);
 
@@ -83,6 +88,9 @@ fn dry_run(context: &LoopContext<'_>, args: &LoopRunArgs, folder: &Path, client:
         Step::Work { at, changes } => hand_out(context, &snapshot, &mut state, at, &changes),
         Step::End { status, why } => {
             return print(&format!("No session would be started. {status}: {}\n", harmless(&why)));
+        }
+        Step::Unverified { why } => {
+            return print(&format!("No session would be started: {}\n", harmless(&why)));
         }
         Step::NoFeatures => return Err(no_features(&state).into()),
     };
@@ -207,8 +215,12 @@ impl Runner<'_> {
         if child::interrupted().is_some() {
             return self.end_interrupted();
         }
-        let snapshot = match LoopSnapshot::read(&self.state()?) {
+        let state = self.state()?;
+        let verified = LoopSnapshot::read(&state)
+            .and_then(|mut snapshot| self.verify(&state, &mut snapshot).map(|()| snapshot));
+        let snapshot = match verified {
             Ok(snapshot) => snapshot,
+            Err(_) if child::interrupted().is_some() => return self.end_interrupted(),
             Err(why) => return self.end(Status::Failed, why),
         };
         let config = &self.context.config.feature_loop;
@@ -233,6 +245,11 @@ impl Runner<'_> {
                 snapshot.write_progress(&self.state()?, Status::Complete)?;
                 Ok(None)
             }
+            (Step::Unverified { why }, _) if repeats => {
+                super::complain(&why);
+                Ok(None)
+            }
+            (Step::Unverified { why }, _) => self.end(Status::Failed, why),
             (Step::End { status, why }, _) => self.end(status, why),
             (Step::NoFeatures, _) if repeats => Ok(None),
             (Step::Work { .. }, Some((prompt, at))) => {
@@ -241,6 +258,30 @@ impl Runner<'_> {
             }
             (Step::NoFeatures | Step::Work { .. }, _) => Err(no_features(&self.state()?).into()),
         }
+    }
+
+    /// Looks into what a session has set to pass where no hook did.
+    fn verify(&self, state: &LoopState, snapshot: &mut LoopSnapshot) -> std::result::Result<(), String> {
+        let config = &self.context.config.feature_loop;
+        let project = project_here(self.context.env);
+        let allowed = self.context.state.allowed(&project);
+        let is_allowed = |run: &str| asked_by_feature(run, &allowed).is_allowed;
+        let mut verifier = Verifier {
+            list: config.verify.as_deref(),
+            is_allowed: &is_allowed,
+            deadline: Instant::now() + VERIFY_TIME,
+            hint: ", which is all that was left for it",
+            // Between two sessions there is no stop, and no transcript to go by.
+            has_session_worked: &|| None,
+            judge: &mut |_| Err("`loop run` asks no reader, only the hook does".into()),
+        };
+        for line in verifier.settle(state, snapshot)? {
+            super::complain(&line);
+        }
+        for one in &snapshot.taken_back {
+            super::complain(&format!("set back to open: {}: {}", one.name, one.why));
+        }
+        Ok(())
     }
 
     /// Runs one session, and counts what it cost.

@@ -11,9 +11,12 @@ use super::output::print;
 use super::{LoopContext, Result};
 use crate::cli::loops::{LoopInitArgs, LoopPassArgs, LoopStartArgs};
 use crate::client::env_vars;
+use crate::commands::switch::project_here;
+use crate::config::asked_by_feature;
 use crate::feature_loop::snapshot::{LoopSnapshot, now_ms};
-use crate::feature_loop::state::iterations;
+use crate::feature_loop::state::{KnownFeature, iterations};
 use crate::feature_loop::{LoopState, Status, disk, features};
+use crate::files::bounded_text;
 use crate::ids::random_fence;
 use crate::past_sessions::find::short_id;
 use crate::text::{counted, harmless};
@@ -30,27 +33,58 @@ pub(super) fn init(context: &LoopContext<'_>, args: &LoopInitArgs) -> Result {
     }
     let mut fresh = context.new_loop(folder);
     fresh.max = args.max.unwrap_or(fresh.max);
-    let list = match &args.from {
-        None => serde_json::to_string_pretty(&json!({ "features": [] }))? + "\n",
-        Some(file) => import_list(file)?,
+    let is_created = match &args.from {
+        Some(file) => {
+            if !disk::create(folder, &fresh.features, &import_list(file)?)? {
+                return Err(format!("{} already exists and was left as it is", fresh.features).into());
+            }
+            true
+        }
+        // A loop with nothing on its list holds nobody, and nobody would notice.
+        None if !folder.join(&fresh.features).exists() => return Err(nothing_to_begin(folder, &fresh).into()),
+        None => false,
     };
-    let is_created = disk::create(folder, &fresh.features, &list)?;
-    if !is_created && args.from.is_some() {
-        return Err(format!("{} is there already and was left as it is", fresh.features).into());
+    let snapshot = LoopSnapshot::read(&fresh)?;
+    if snapshot.features.is_empty() {
+        return Err(format!("{} has no features yet: {EXAMPLE}", fresh.features).into());
     }
     disk::create(folder, &fresh.progress, "")?;
-    let snapshot = LoopSnapshot::read(&fresh)?;
     fresh.iteration = continued_iteration(&snapshot);
     let count = counted(snapshot.features.len(), "feature", "features");
     let how = if is_created { "written" } else { "is there already" };
     let mut text = format!("{}: {how}; {count}, {} of them pass\n", fresh.features, snapshot.passing());
-    if snapshot.features.is_empty() {
-        text.push_str(
-            "  Put each in as {\"id\": \"F1\", \"description\": \"…\", \"steps\": [\"…\"], \"passes\": false}.\n",
-        );
-    }
     text.push_str(&begin(context, &fresh, true, &LoopStartArgs::default(), &snapshot)?);
     print(&harmless(&text))
+}
+
+/// How a feature is written.
+const EXAMPLE: &str =
+    "put each in as {\"id\": \"F1\", \"description\": \"…\", \"steps\": [\"…\"], \"passes\": false}";
+
+/// Files that may hold a list to begin with.
+const LIKELY_LISTS: [&str; 6] = ["PLAN.md", "plan.md", "TODO.md", "todo.md", "FEATURES.md", "features.md"];
+
+/// A longer one is no list that somebody wrote.
+const LONGEST_LIST: u64 = 4 << 20;
+
+/// Says what a loop needs, with the files in this folder that would do.
+fn nothing_to_begin(folder: &Path, fresh: &LoopState) -> String {
+    let items = |name: &'static str| {
+        let text = bounded_text(&folder.join(name), LONGEST_LIST).ok()?;
+        let count = features::from_markdown(&text).len();
+        (count > 0).then_some((name, count))
+    };
+    let found = LIKELY_LISTS.into_iter().find_map(items).map_or_else(
+        || "`punchlist loop init --from FILE` takes a JSON list, or the items of a Markdown list".to_owned(),
+        |(name, count)| {
+            let items = counted(count, "item", "items");
+            format!("{name} has {items}: `punchlist loop init --from {name}` begins with them")
+        },
+    );
+    format!(
+        "there is no {} here to work through, and no loop was begun. {found}; or write the file: {EXAMPLE}",
+        fresh.features
+    )
 }
 
 /// The iteration at which a progress file of an older loop, or of another tool, continues.
@@ -74,7 +108,7 @@ fn import_list(file: &Path) -> Result<String> {
 }
 
 pub(super) fn start(context: &LoopContext<'_>, args: &LoopStartArgs) -> Result {
-    if args.as_is && context.env.switch(env_vars::INSIDE_SESSION) {
+    if args.as_is && !context.is_persons() {
         return Err(
             "only a person can drop features: --as-is is for a terminal of your own, outside of a session"
                 .into(),
@@ -94,7 +128,8 @@ pub(super) fn start(context: &LoopContext<'_>, args: &LoopStartArgs) -> Result {
 /// The session that the loop is bound to, else the token that the session will print.
 type Owner = (Option<String>, Option<String>);
 
-/// Starts the loop, or continues one that is saved unless `is_new`; returns the text for the person.
+/// Starts the loop, or continues one that is saved unless `is_new`; returns the text for the
+/// person.
 fn begin(
     context: &LoopContext<'_>,
     fresh: &LoopState,
@@ -105,26 +140,50 @@ fn begin(
     let session = args.session.clone().or_else(|| context.env.text(env_vars::SESSION_ID));
     let has_token = session.is_none() && context.env.switch(env_vars::INSIDE_SESSION);
     let owner = (session, has_token.then(random_fence));
+    let is_persons = context.is_persons();
     let state = context.state.change_loop(&fresh.folder, |saved| {
-        let known = saved.as_ref().filter(|_| !is_new).unwrap_or(fresh);
+        let known = match saved.as_ref() {
+            Some(saved) if !is_new => saved.clone(),
+            // What a session says of marks was looked into or not, whichever loop they stood in.
+            Some(saved) if !is_persons => fresh.clone().continuing(saved, &snapshot.features),
+            _ => fresh.clone(),
+        };
         let running = saved.as_ref().filter(|saved| saved.ended.is_none());
-        let state = next_state(known, running, &owner, args, snapshot)?;
+        let (state, corrected) = next_state(&known, running, &owner, args, snapshot, is_persons)?;
         *saved = Some(state.clone());
-        Ok(state)
-    })?;
+        Ok((state, corrected))
+    });
+    let (state, corrected) = state?;
     snapshot.write_progress(&state, Status::InProgress)?;
     context.state.tidy_loops(now_ms());
-    Ok(describe(&state, &owner, snapshot))
+    let verified = unallowed_line(context, &state);
+    Ok(describe(&state, &owner, snapshot) + &corrected + &verified)
 }
 
-/// Returns the loop as it goes on. `running` is the saved one if it has not ended.
+/// Says how many features of a loop have a command that nobody has allowed yet.
+fn unallowed_line(context: &LoopContext<'_>, state: &LoopState) -> String {
+    let allowed = context.state.allowed(&project_here(context.env));
+    let commands = state.known_features.iter().filter_map(|feature| feature.verify.as_deref());
+    let count = commands.filter(|run| !asked_by_feature(run, &allowed).is_allowed).count();
+    if count == 0 {
+        return String::new();
+    }
+    let (features, them) =
+        (counted(count, "feature has", "features have"), if count == 1 { "it" } else { "them" });
+    format!("{features} a `verify`: `punchlist allow` lets {them} run\n")
+}
+
+/// Returns the loop as it goes on, and what is said of commands that it takes from the list.
+/// `running` is the saved one if it has not ended; only a person can vouch for marks and correct
+/// commands.
 fn next_state(
     known: &LoopState,
     running: Option<&LoopState>,
     owner: &Owner,
     args: &LoopStartArgs,
     snapshot: &LoopSnapshot,
-) -> std::result::Result<LoopState, String> {
+    is_persons: bool,
+) -> std::result::Result<(LoopState, String), String> {
     // A person at a shell changes what is to be done, not who does it.
     let keeps_owner = *owner == (None, None) && !args.take;
     if let Some(other) = running.and_then(|running| running.session.as_deref())
@@ -140,9 +199,19 @@ fn next_state(
         return Err(format!("the limit of {} is reached; --max N sets it higher", iterations(state.max)));
     }
     state.begin(&snapshot.features, snapshot.fingerprint.clone(), now_ms());
+    // A session that begins its loop again can't vouch for marks that nobody has looked into.
+    if !is_persons && !known.known_features.is_empty() {
+        state.keep_marks_of(known);
+    }
+    let mut corrected = String::new();
     if !args.as_is {
         // Features that are no longer in the list are still asked for.
         let mut features = known.known_features.clone();
+        for feature in features.iter_mut().filter(|_| is_persons) {
+            if feature.take_command(&snapshot.features) {
+                corrected.push_str(&corrected_line(feature));
+            }
+        }
         state.known_features.retain(|feature| !features.iter().any(|old| old.key == feature.key));
         features.append(&mut state.known_features);
         state.known_features = features;
@@ -151,7 +220,15 @@ fn next_state(
         Some(running) => (running.session.clone(), running.token.clone()),
         None => owner.clone(),
     };
-    Ok(state)
+    Ok((state, corrected))
+}
+
+fn corrected_line(feature: &KnownFeature) -> String {
+    let name = feature.display_name();
+    match &feature.verify {
+        Some(run) => format!("`verify` of {name} is now: {run}  (`punchlist allow` lets it run)\n"),
+        None => format!("{name} has no `verify` any more.\n"),
+    }
 }
 
 fn describe(state: &LoopState, owner: &Owner, snapshot: &LoopSnapshot) -> String {
@@ -212,8 +289,23 @@ pub(super) fn pass(context: &LoopContext<'_>, args: &LoopPassArgs) -> Result {
         disk::set_passes(&folder, &state.features, feature, !args.undo)?;
     }
     let list = disk::read_features(&folder, &state.features)?;
+    // A person's word needs no proof; what a session says of its own work does.
+    let (is_persons, is_in_loop) = (context.is_persons(), context.state.loop_of(&folder).is_some());
+    if is_persons && is_in_loop {
+        let is_meant = |feature: &&features::Feature| {
+            args.features.iter().any(|one| *one == feature.key || feature.id.as_ref() == Some(one))
+        };
+        context.state.change_loop(&folder, |saved| {
+            let state = saved.as_mut().ok_or("the loop is gone")?;
+            list.iter().filter(is_meant).for_each(|feature| state.set_passing(feature));
+            Ok(())
+        })?;
+    }
     let what = if args.undo { "open again" } else { "passes" };
-    let text =
+    let mut text =
         format!("{}: {what}; {} of {} pass now\n", args.features.join(", "), passing(&list), list.len());
+    if is_in_loop && !is_persons && !args.undo {
+        text.push_str("It is looked into at the next stop: only what you type in a terminal of your own counts as it is.\n");
+    }
     print(&harmless(&text))
 }

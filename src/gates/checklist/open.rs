@@ -1,6 +1,6 @@
-//! Which items of a session's lists are open, whether the section is there that is wanted of its final
-//! message, and what the agent is told of both. Pure, by marks and headings alone: what a message
-//! claims is for a reader.
+//! Which items of a session's lists are open, whether its final message has the required section,
+//! and what the agent is told about both. Pure, by marks and headings alone: what a message claims
+//! is for a reader.
 
 use std::fmt::Write as _;
 
@@ -50,7 +50,7 @@ pub enum Place {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
     pub heading: String,
-    /// Whether the heading is there, and nothing under it.
+    /// Whether the heading is there, but without text.
     pub is_empty: bool,
 }
 
@@ -60,11 +60,11 @@ impl OpenClaims {
     }
 }
 
-/// States of a task that nobody has to do any more, as the client writes them.
+/// States of a task that is over, as the client writes them.
 const OVER: &[&str] = &["completed", "done", "cancelled", "canceled", "deleted"];
 
-/// What is open: boxes of the plan and of the named lists, and tasks of the session's own list. Whether any of it is claimed
-/// as done is for a reader to say.
+/// Returns what is open: boxes of the plan and of the configured lists, and tasks of the session's
+/// own list. Whether any of it is claimed as done is for a reader to say.
 pub(super) fn open_items(
     config: &ChecklistConfig,
     session: &Session,
@@ -85,7 +85,7 @@ pub(super) fn open_items(
         }));
     }
     if config.todos {
-        // A task that stands in a list as well is one thing to do.
+        // A task that is also in a list is one thing to do.
         let known: Vec<String> = items.iter().map(|item| normalised(&item.text)).collect();
         let open = session.todos.iter().filter(|todo| is_open(todo));
         let open = open.filter(|todo| !known.contains(&normalised(&todo.text)));
@@ -105,7 +105,7 @@ fn is_open(todo: &Todo) -> bool {
     !OVER.contains(&todo.status.as_str())
 }
 
-/// The wanted section, where the message does not have it.
+/// Returns the required section, if the message lacks it.
 pub(super) fn missing_section(message: &str, heading: &str) -> Option<Section> {
     let wanted = normalised(heading);
     let mut lines = message.lines().map(str::trim);
@@ -123,13 +123,14 @@ pub(super) fn missing_section(message: &str, heading: &str) -> Option<Section> {
     (found.is_none() || is_empty).then(|| Section { heading: heading.to_owned(), is_empty })
 }
 
-/// So many items are listed; a list of hundreds is nobody's next step.
+/// How many items are listed: nobody works through a list of hundreds.
 const MOST_LISTED: usize = 12;
 
-/// So much of one is quoted.
+/// How much of each is quoted.
 const LONGEST: usize = 200;
 
-/// `is_alone` where no other gate tells the agent how this ends and the person how to switch it off.
+/// `is_alone` is set if no other gate tells the agent how this ends and the person how to switch it
+/// off.
 pub(super) fn reason(unsettled: &OpenClaims, is_alone: bool) -> String {
     let mut text = String::new();
     let items = &unsettled.items;

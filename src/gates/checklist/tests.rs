@@ -1,4 +1,4 @@
-//! Sessions with open items, and what a reader says of them.
+//! Sessions with open items, and a reader's answers about them.
 
 use proptest::prelude::*;
 
@@ -22,13 +22,13 @@ fn everything() -> ChecklistConfig {
     ChecklistConfig { plan: true, todos: true, ..ChecklistConfig::default() }
 }
 
-/// The words of what is open.
+/// Returns the texts of the open items.
 fn open(config: &ChecklistConfig, session: &Session, text: &str, lists: &[Checklist]) -> Vec<String> {
     let items = open::open_items(config, session, Some(&plan(text)), lists);
     items.into_iter().map(|item| item.text).collect()
 }
 
-/// What is open in the plan.
+/// Returns what is open in the plan.
 fn unsettled(text: &str) -> OpenClaims {
     OpenClaims { items: open::open_items(&everything(), &session(), Some(&plan(text)), &[]), section: None }
 }
@@ -175,6 +175,7 @@ fn what_the_audit_holds_for_is_left_to_it() {
             gate,
             keeps_working: false,
             took: Duration::ZERO,
+            usage: None,
             result: GateResult { details, ..outcome.into() },
         };
         let mut all = [
@@ -187,7 +188,7 @@ fn what_the_audit_holds_for_is_left_to_it() {
     let rest = left(vec![finding(Some(2), "")]);
     assert!(!rest.contains("beta.txt") && rest.contains("release notes"), "{rest}");
     let both = vec![finding(Some(2), ""), finding(None, "write the Release notes.")];
-    assert_eq!(left(both), "the audit holds for what is open");
+    assert_eq!(left(both), "the audit blocks for what is open");
     assert_eq!(left(vec![finding(Some(1), "")]), open::reason(&unsettled, false));
 }
 

@@ -1,10 +1,11 @@
-//! A session starts, goes on or was compacted: takes what the client says of it and what the config names, gives what the agent
-//! is told. Here the world is touched in order: what is remembered, the files, what is remembered again. Must not read a
-//! transcript, hold anybody or keep a session from starting: what can't be read is left out.
+//! A session starts, is resumed or was compacted: returns what the agent is told, from the client's
+//! input and the files that the config names. Must not read a transcript, block anything or keep a
+//! session from starting: what can't be read is left out.
 //!
-//! What is counted of a session begins anew where it starts or is taken up again: a person, or a program for one, is there again.
-//! A compaction is in the midst of a turn that may be held, and happens by itself: were its counts to begin anew, a session could
-//! be held without end. What was told, disputed and audited stays known in each case.
+//! The session's counters start again when it starts or is resumed: a person, or a program on their
+//! behalf, is there again. A compaction happens by itself, in the middle of a turn that may be
+//! blocked: if it reset the counters, a session could be blocked without end. Notices, disputes and
+//! audits are kept in every case.
 
 mod text;
 
@@ -19,8 +20,9 @@ use crate::env;
 use crate::exit::complain;
 use crate::gates::StopContext;
 use crate::hook::surroundings::Surroundings;
+use crate::hook::{config_faults, notices};
 use crate::redact::mask;
-use crate::state::{Given, SessionState};
+use crate::state::{Given, Line, SessionState};
 use crate::tasks::{Lookup, LookupOutcome, ResolvedQuery, find_pending, resolve_query};
 use crate::workspace::glob_files::{Globbed, globbed};
 use text::{Left, Note, Parts, cut};
@@ -28,7 +30,7 @@ use text::{Left, Note, Parts, cut};
 /// The client's word for a session whose context was compacted.
 const COMPACT: &str = "compact";
 
-/// Returns what the agent is told, and begins the session's counts anew.
+/// Returns what the agent is told, and resets the session's counters.
 pub fn begin(start: &StopContext<'_>) -> Reply {
     let StopContext { input, env, config, state, session, project, started_ms, .. } = *start;
     if env.get(env::INSIDE_AUDITOR).is_some() {
@@ -40,20 +42,30 @@ pub fn begin(start: &StopContext<'_>) -> Reply {
     let text = parts.and_then(|parts| text::text(&parts, &config.memory));
     let source = input.source.as_deref().unwrap_or_default();
     let begins_anew = source != COMPACT;
-    if text.is_none() && !begins_anew {
+    // What stops in the background left to be told: here the client shows it.
+    let is_seen = !env_vars::is_unwatched(env);
+    let has_untold = begins_anew || is_seen && !start.saved().pending_notices.is_empty();
+    if text.is_none() && !has_untold {
         return Reply::Silent;
     }
-    let around = Surroundings::look(start, off.as_ref()).digests;
+    let around = Surroundings::look(start, off.as_ref());
     let now = Given {
         source: source.to_owned(),
         client: env.text(env_vars::PID).unwrap_or_default(),
         at_ms: started_ms,
     };
     let mut is_given = false;
+    let mut untold: Vec<Line> = Vec::new();
     let mut change = |remembered: &mut SessionState| {
+        if is_seen {
+            untold = remembered.take_pending();
+        }
         if begins_anew {
             remembered.count_anew();
-            remembered.surroundings.clone_from(&around);
+            // A change is told at the next stop: anybody can run this hook with an input of a start.
+            if around.message().is_none() {
+                remembered.surroundings.clone_from(&around.digests);
+            }
         }
         if text.is_some() {
             is_given = remembered.given.as_ref().is_some_and(|last| is_same_start(last, &now));
@@ -61,35 +73,38 @@ pub fn begin(start: &StopContext<'_>) -> Reply {
         }
     };
     let mut written = state.update_session(session, &mut change);
-    // What somebody else wrote, or an older punchlist, is of no use to a session that is counted anew.
+    // A state written by something else, or by an older punchlist, is useless when the counters
+    // start again.
     if begins_anew && written.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::InvalidData) {
         let mut fresh = SessionState::default();
         change(&mut fresh);
         written = state.replace_session(session, &fresh);
     }
     if let Err(error) = written {
-        complain(&format!("what is counted of this session can't be written: {error}"));
+        complain(&format!("this session's counters can't be written: {error}"));
     }
-    text.filter(|_| !is_given).map_or(Reply::Silent, Reply::Context)
+    untold.retain(|line| config_faults::is_to_be_shown(state, line));
+    Reply::at_start(text.filter(|_| !is_given).unwrap_or_default(), notices::shown(&untold))
 }
 
-/// Two hooks of one start begin within so many milliseconds of each other, even on a busy machine.
+/// Two hooks of the same start begin within this many milliseconds, even on a busy machine.
 const TOGETHER_MS: u64 = 1_000;
 
-/// Whether two hooks were run for the same start: the client runs a hook that is registered twice at the same time,
-/// and once is enough for the agent. A note from the future is a clock that jumped back.
+/// Returns whether two hooks were run for the same start: the client runs a hook that is registered
+/// twice at the same time, and the agent needs the text once. A time in the future means that the
+/// clock jumped back.
 fn is_same_start(last: &Given, now: &Given) -> bool {
     let apart = now.at_ms.abs_diff(last.at_ms);
     last.source == now.source && last.client == now.client && apart < TOGETHER_MS
 }
 
-/// So much more of a file is read than is given: a secret may stand across the end.
+/// How much more of a file is read than is given: a secret may extend past the cut.
 const MARGIN: u64 = 8 << 10;
 
-/// So many files are read at the most, and none that has no room for certain.
+/// How many files are read at most; a file that certainly has no room is not read.
 const MOST_READ: usize = 50;
 
-/// All that there is to tell; `None` where nothing is set.
+/// Returns everything there is to tell; `None` if nothing is configured.
 fn parts(start: &StopContext<'_>) -> Option<Parts> {
     let config = &start.config.memory;
     let task = current_task(start).map(|task| mask(&task).text);
@@ -148,8 +163,9 @@ fn read(file: &Globbed, config: &MemoryConfig) -> Result<Note, Left> {
     })
 }
 
-/// The tasks that the session is at, one a line, where `[tasks]` or `[worker]` is set. A session's start must not
-/// wait for them or fail with them: what can't be looked up is left out.
+/// Returns the session's current tasks, one per line, if `[tasks]` or `[worker]` is set. The start
+/// of a session must not wait for them or fail because of them: what can't be looked up is left
+/// out.
 fn current_task(start: &StopContext<'_>) -> Option<String> {
     let mut config: TasksConfig = start.config.tasks.clone();
     if config.source == TaskSource::Off {
@@ -158,9 +174,9 @@ fn current_task(start: &StopContext<'_>) -> Option<String> {
         }
         config.source = TaskSource::Registry;
     }
-    let session = start.input.session_id.as_deref();
+    let (session, fleet) = (start.input.session_id.as_deref(), start.config.fleet.database.as_deref());
     let ResolvedQuery { query, mut registry, .. } =
-        resolve_query(&config, start.env, start.state.root(), session, start.started_ms).ok()?;
+        resolve_query(&config, start.env, start.state.root(), fleet, session).ok()?;
     let lookup = Lookup {
         config: &config,
         env: start.env,

@@ -1,7 +1,7 @@
-//! Names that are registered or fixed by tools: extensions, files without one, first folders,
-//! top-level domains, remotes. Data only. Must not hold words of a language.
+//! Names that are registered or fixed by tools: extensions, files without one, top-level folders,
+//! domains, remotes. Data only. Must not have words of a language.
 
-/// What ends a word besides blanks: punctuation that paths do not hold.
+/// What ends a word besides white space: punctuation that paths do not contain.
 #[rustfmt::skip]
 pub(super) const SEPARATORS: &[char] = &[
     '“', '”', '«', '»', '→', '⇒', '—', '，', '。', '；', '、', '（', '）', '：', '「', '」', '《', '》', '！', '？',
@@ -11,7 +11,7 @@ pub(super) const SEPARATORS: &[char] = &[
 pub(super) const HTTP_METHODS: &[&str] = &["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 
 /// Extensions that make a word without a slash a file. Members of objects (`users.map`,
-/// `event.key`, `process.env`) and ends of addresses are left out.
+/// `event.key`, `process.env`) and domains are left out.
 #[rustfmt::skip]
 pub(super) const EXTENSIONS: &[&str] = &[
     // Code.
@@ -30,7 +30,7 @@ pub(super) const EXTENSIONS: &[&str] = &[
     "json", "jsonc", "json5", "jsonl", "ndjson", "yaml", "yml", "toml", "ini", "cfg", "conf",
     "plist", "lock", "csv", "tsv", "parquet", "avro", "db", "sqlite", "sqlite3", "log", "snap",
     "po", "pot", "pem", "crt", "cer", "entitlements", "xcconfig", "pbxproj", "storyboard", "xib",
-    // What is not text.
+    // Binary files.
     "png", "jpg", "jpeg", "gif", "webp", "avif", "ico", "bmp", "pdf", "doc", "docx", "xls",
     "xlsx", "ppt", "pptx", "mp3", "mp4", "wav", "ogg", "webm", "mov", "ttf", "otf", "woff",
     "woff2", "zip", "tar", "gz", "tgz", "bz2", "xz", "zst", "7z", "rar", "jar", "war", "whl",
@@ -38,7 +38,7 @@ pub(super) const EXTENSIONS: &[&str] = &[
     "gltf", "stl",
 ];
 
-/// Members of common objects that end like files.
+/// Members of common objects that look like extensions.
 #[rustfmt::skip]
 pub(super) const MEMBERS: &[&str] = &[
     "axios.html", "console.log", "ctx.json", "document.html", "fs.lock", "logger.log", "math.log", "np.log", "r.json",
@@ -46,7 +46,7 @@ pub(super) const MEMBERS: &[&str] = &[
     "torch.log", "tf.log",
 ];
 
-/// Libraries that are named like scripts.
+/// Libraries whose names look like scripts.
 #[rustfmt::skip]
 pub(super) const LIBRARIES: &[&str] = &[
     "alpine", "angular", "backbone", "chart", "d3", "day", "discord", "electron", "ember",
@@ -56,10 +56,10 @@ pub(super) const LIBRARIES: &[&str] = &[
     "transformers", "video", "vue",
 ];
 
-/// Sites whose last part is also an extension.
+/// Sites whose domain is also an extension.
 pub(super) const SITES: &[&str] = &["docs.rs", "lib.rs", "bun.sh", "brew.sh", "rustup.rs", "obsidian.md"];
 
-/// Last parts of addresses.
+/// Top-level domains.
 #[rustfmt::skip]
 pub(super) const DOMAINS: &[&str] = &[
     "ai", "app", "biz", "ca", "cloud", "co", "com", "de", "dev", "edu", "eu", "fr", "gov", "info",
@@ -75,8 +75,8 @@ pub(super) const FILES: &[&str] = &[
     "Tiltfile", "Pipfile", "go.mod", "go.sum", "go.work", "CODEOWNERS", "Earthfile",
 ];
 
-/// Files that have no extension and are ordinary words too: they count only in backticks, as links
-/// or behind a slash.
+/// Files without an extension that are ordinary words, too: they count only in backticks, as links
+/// or after a slash.
 #[rustfmt::skip]
 pub(super) const FILES_IN_CODE: &[&str] = &[
     "justfile", "makefile", "LICENSE", "LICENCE", "COPYING", "NOTICE", "AUTHORS", "VERSION",
@@ -105,7 +105,8 @@ pub(super) const SUFFIXES: &[&str] = &[
     "schema", "snap", "spec", "stories", "story", "tar", "test", "tests", "unit",
 ];
 
-/// First folders of a machine, which make a rooted path without an extension more than a route.
+/// Top-level folders of a machine, which make an absolute path without an extension more than a
+/// route.
 #[rustfmt::skip]
 pub(super) const ROOTS: &[&str] = &[
     "Applications", "Library", "System", "Users", "Volumes", "bin", "boot", "dev", "etc", "home",

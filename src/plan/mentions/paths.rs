@@ -3,7 +3,7 @@
 
 use super::names;
 
-/// Where a word stood; backticks and links vouch for words that would be prose elsewhere.
+/// How a word is written: in backticks or a link, a word is a path that would be prose elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Written {
     Bare,
@@ -11,14 +11,21 @@ pub(super) enum Written {
     InLink,
 }
 
-/// Usually one path or none; `app.py/cli.py` names two files.
+/// Returns the paths in a word, usually one or none; `app.py/cli.py` names two files.
 pub(super) fn paths(word: &str, written: Written) -> Vec<String> {
-    // Most words of a text end here.
-    if !word.contains(['.', '/', '\\'])
-        && !word.contains(|c: char| c.is_ascii_uppercase() || c == 'j' || c == 'm')
-    {
-        return Vec::new();
-    }
+    if may_be_path(word) { paths_of(word, written) } else { Vec::new() }
+}
+
+/// Rules out most words of a text: without a dot or a slash, only a known name is a path.
+fn may_be_path(word: &str) -> bool {
+    let is_known = || {
+        let name = word.trim_start_matches(|c: char| !c.is_alphanumeric());
+        names::FILES.iter().chain(names::FILES_IN_CODE).any(|known| name.starts_with(known))
+    };
+    word.bytes().any(|byte| matches!(byte, b'.' | b'/' | b'\\')) || is_known()
+}
+
+fn paths_of(word: &str, written: Written) -> Vec<String> {
     let Some(word) = cleaned(word, written) else {
         return Vec::new();
     };
@@ -29,18 +36,20 @@ pub(super) fn paths(word: &str, written: Written) -> Vec<String> {
     if is_path(&word, written) { vec![word] } else { Vec::new() }
 }
 
-/// Whether a path ends like one: by an extension, by a slash, or as a name that has neither.
+/// Returns whether a path ends like one: by an extension, by a slash, or as a name that has
+/// neither.
 pub(super) fn has_an_end(path: &str) -> bool {
     let name = last(path);
     name.is_empty() || extension(name).is_some() || is_known_name(name, Written::InCode) || is_dot_name(name)
 }
 
-/// Whether a path has both, which prose hardly ever has.
+/// Returns whether a path has both, as prose hardly ever does.
 pub(super) fn has_separator_and_extension(path: &str) -> bool {
     path.contains(['/', '\\']) && extension(last(path)).is_some()
 }
 
-/// The word without Markdown, punctuation and a position in the file. None if it cannot be a path.
+/// Returns the word without Markdown, punctuation and a position in the file; `None` if it can't be
+/// a path.
 fn cleaned(word: &str, written: Written) -> Option<String> {
     if word.len() > 300 || word.contains("...") || word.contains('…') || word.contains("://") {
         return None;
@@ -67,8 +76,8 @@ fn cleaned(word: &str, written: Written) -> Option<String> {
     plain.then(|| word.to_owned())
 }
 
-/// Emphasis and escapes, which only bare words can have. A star beside a slash or a dot is a
-/// glob's.
+/// Removes emphasis and escapes, which only bare words can have. A star beside a slash or a dot is
+/// part of a glob.
 fn without_markdown(word: &str) -> String {
     let mut word = word.trim_matches(['"', '\'']);
     while let Some(rest) = word.strip_prefix('*').filter(|rest| !rest.starts_with(['.', '/'])) {
@@ -93,7 +102,8 @@ fn without_markdown(word: &str) -> String {
     plain
 }
 
-/// Closing brackets go only if they were not opened in the word: `app/[id]` keeps its own.
+/// Removes punctuation. Closing brackets go only if they were not opened in the word: `app/[id]`
+/// keeps its own.
 fn without_punctuation(mut word: &str) -> &str {
     loop {
         let before = word;
@@ -118,7 +128,8 @@ fn without_punctuation(mut word: &str) -> &str {
     }
 }
 
-/// `a.rs:42:7`, `a.rs#L4-L9`, `a.py::test_x`, `a.rs:parse` and `a.svg?react` all name one file.
+/// Returns the file that `a.rs:42:7`, `a.rs#L4-L9`, `a.py::test_x`, `a.rs:parse` and `a.svg?react`
+/// all name.
 fn without_position(word: &str) -> &str {
     let drive = usize::from(is_windows(word)) * 2;
     let end = word[drive..].find([':', '#', '?']).map_or(word.len(), |found| drive + found);
@@ -164,13 +175,13 @@ fn is_path(word: &str, written: Written) -> bool {
         () if file || known_root => true,
         () if rooted => false,
         () if folder || unix.starts_with("./") || unix.starts_with("../") || unix.starts_with("~/") => true,
-        // A folder that begins with a dot is no word of prose.
+        // A folder that begins with a dot is not prose.
         () if unix.starts_with('.') => true,
         () => written != Written::Bare && !word.contains(['\\', '@']),
     }
 }
 
-/// A name without folders.
+/// Returns whether it is a name without folders.
 fn is_file_name(word: &str, written: Written) -> bool {
     if is_known_name(word, written) || is_dot_name(word) {
         return true;
@@ -187,9 +198,9 @@ fn is_file_name(word: &str, written: Written) -> bool {
         && names::LIBRARIES.contains(&lower.as_str())
         && (written == Written::Bare || stem.starts_with(|c: char| c.is_ascii_uppercase()));
     let member = names::MEMBERS.contains(&word.to_ascii_lowercase().as_str());
-    // `tar.gz` and `d.ts` by themselves are kinds of files.
+    // `tar.gz` and `d.ts` alone are kinds of files.
     let kind = matches!(stem, "d" | "min" | "tar");
-    // `_test.go` and `-spec.ts` are endings of names.
+    // `_test.go` and `-spec.ts` are suffixes of names.
     let suffix = stem.starts_with(['_', '-']) && names::SUFFIXES.contains(&&stem[1..]);
     let site = written == Written::Bare && names::SITES.contains(&word);
     names::EXTENSIONS.contains(&ending.as_str())
@@ -223,7 +234,8 @@ fn is_dot_name(word: &str) -> bool {
     named && !names::SUFFIXES.contains(&head) && names::EXTENSIONS.contains(&ending)
 }
 
-/// The extension of a slashed path's last part: known, or at least shaped like one.
+/// Returns the extension of the last component of a path with slashes: a known one, or at least one
+/// of that shape.
 fn extension(name: &str) -> Option<&str> {
     let (stem, ending) = name.rsplit_once('.')?;
     // `internal/store.Get` is a function of a package.
@@ -244,8 +256,8 @@ fn is_windows(word: &str) -> bool {
     bytes.len() > 3 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':' && matches!(bytes[2], b'\\' | b'/')
 }
 
-/// `NN-PLAN.md`, `XXX`, `YYYY-MM-DD`, `[name].md`: one letter again and again stands for something
-/// else.
+/// Returns whether a path is a placeholder, such as `NN-PLAN.md`, `XXX`, `YYYY-MM-DD` or
+/// `[name].md`, with a repeated letter.
 fn is_placeholder(path: &str) -> bool {
     let stands_for_more = |part: &str| {
         let mut letters = part.chars();
@@ -258,7 +270,7 @@ fn is_placeholder(path: &str) -> bool {
         || path.split('/').any(|part| part == "..." || part.contains('[') && part.contains("name"))
 }
 
-/// Slashed words that are not of this workspace, or no files at all.
+/// Returns whether a word with slashes is outside this workspace, or not a file at all.
 fn is_elsewhere(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     let Some(first) = parts.first() else {
@@ -286,4 +298,25 @@ fn last(path: &str) -> &str {
 
 fn balanced(word: &str, open: char, close: char) -> bool {
     word.matches(open).count() == word.matches(close).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn no_word_with_a_path_in_it_is_ruled_out(
+            before in r#"[*_~"'(\[{@]{0,3}"#,
+            name in "Makefile|justfile|LICENSE|Dockerfile|[a-zA-Z./:*_#-]{1,12}",
+            after in r#"[*_~"')\]}.,:!?0-9sL#]{0,4}"#,
+        ) {
+            let word = format!("{before}{name}{after}");
+            for written in [Written::Bare, Written::InCode, Written::InLink] {
+                prop_assert_eq!(paths(&word, written), paths_of(&word, written), "{} {:?}", word, written);
+            }
+        }
+    }
 }

@@ -1,24 +1,24 @@
-//! Whether a heading counts, in any language: `Step 3`, `2. …`, `Étape 2 : …`, `第1步：…`. Must not
-//! judge what its title says.
+//! Whether a heading is numbered, in any language: `Step 3`, `2. …`, `Étape 2 : …`, `第1步：…`. Must
+//! not judge what its title says.
 
-/// A heading that counts.
+/// A numbered heading.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Counted<'a> {
-    /// The words before the number, in lower case; empty where the number comes first.
+    /// The words before the number, in lower case; empty if the number comes first.
     pub label: String,
     /// What follows the number.
     pub title: &'a str,
     /// Whether the number is set off from what follows. `Python 3` and `Phase 2 Storage` are not,
-    /// and count only where several headings have the label.
+    /// and count only if several headings have the label.
     pub is_set_off: bool,
 }
 
 /// The most words before a number: "Work package 2".
 const LABEL_WORDS: usize = 2;
 
-/// Returns the parts of a heading that counts.
+/// Returns the parts of a numbered heading.
 pub(super) fn counted(heading: &str) -> Option<Counted<'_>> {
-    // Emphasis and decoration (`🚀 Phase 1`) may stand before the label.
+    // Emphasis and decoration (`🚀 Phase 1`) may precede the label.
     let words = heading.trim_start_matches(|c: char| !c.is_alphanumeric());
     if words.starts_with(is_number) {
         return number_first(words);
@@ -30,7 +30,7 @@ pub(super) fn counted(heading: &str) -> Option<Counted<'_>> {
             return None;
         }
         rest = after.trim_start_matches([' ', '\t']);
-        // `阶段1` and `第一步` have no blank before the number; `v1` is no label.
+        // `阶段1` and `第一步` have no space before the number; `v1` is not a label.
         let is_apart = rest.len() < after.len() || word.chars().all(|c| !c.is_ascii());
         let number = if is_apart { number_length(rest) } else { 0 };
         if number > 0 {
@@ -45,8 +45,8 @@ pub(super) fn counted(heading: &str) -> Option<Counted<'_>> {
     None
 }
 
-/// `3. Do it`, `2) Do it`, `1.2 Do it`, `1단계: …`, `一、…`. A bare number and a version's heading
-/// (`1.2.0 (2024-05-01)`) are none.
+/// Parses `3. Do it`, `2) Do it`, `1.2 Do it`, `1단계: …`, `一、…`. A bare number and a version's
+/// heading (`1.2.0 (2024-05-01)`) do not count.
 fn number_first(words: &str) -> Option<Counted<'_>> {
     let number = number_length(words);
     let behind = &words[number..];
@@ -62,13 +62,13 @@ fn number_first(words: &str) -> Option<Counted<'_>> {
     counts.then_some(Counted { label: String::new(), title, is_set_off: true })
 }
 
-/// The title behind a label's number, and whether something sets it off.
+/// Returns the title after a label's number, and whether something sets it off.
 fn behind_number(behind: &str) -> Option<(&str, bool)> {
     let unit = unit_length(behind);
     let after = behind[unit..].trim_start_matches(['*', '_']);
     let title = after.trim_start_matches(is_between);
     let is_set_off = unit > 0 || after.trim_start().starts_with([':', '.', ')', '–', '—', '-', '：', '、']);
-    // `Phase 2x` and `HTTP 2/3` go on.
+    // In `Phase 2x` and `HTTP 2/3` the number goes on.
     let ends = after.is_empty() || is_set_off || after.starts_with([' ', '\t']);
     ends.then_some((title, is_set_off))
 }
@@ -81,7 +81,7 @@ fn is_number(c: char) -> bool {
     c.is_ascii_digit() || "一二三四五六七八九十".contains(c)
 }
 
-/// How long the number is that a text begins with: `3`, `1.2`, `4a`, `#3`, `IV`, `三`.
+/// Returns the length of the number that a text begins with: `3`, `1.2`, `4a`, `#3`, `IV`, `三`.
 fn number_length(text: &str) -> usize {
     let hash = usize::from(text.starts_with('#'));
     let digits = &text[hash..];
@@ -102,7 +102,7 @@ fn number_length(text: &str) -> usize {
     }
 }
 
-/// The word that some languages put behind a number without a blank: `第1步`, `1단계`.
+/// Returns the length of the word that some languages put directly after a number: `第1步`, `1단계`.
 fn unit_length(behind: &str) -> usize {
     let end = behind.find(|c: char| c.is_ascii() || !c.is_alphabetic()).unwrap_or(behind.len());
     let is_short = behind[..end].chars().count() <= 3;
@@ -114,7 +114,8 @@ fn letters(text: &str) -> usize {
     text.find(|c: char| !c.is_alphabetic() || is_number(c)).unwrap_or(text.len())
 }
 
-/// Whether a paragraph that opens with `bold` and goes on with `rest` stands for a heading.
+/// Returns whether a paragraph that starts with `bold` and continues with `rest` is used as a
+/// heading.
 pub(super) fn is_bold_heading(bold: &str, rest: &str) -> bool {
     let rest = rest.trim_start();
     // "**Phase 1** covers …" is prose; "**Phase 1**: …" is not.
@@ -126,8 +127,8 @@ pub(super) fn is_bold_heading(bold: &str, rest: &str) -> bool {
     })
 }
 
-/// Whether a line below a heading says where the work is: a short label, a colon, and a path
-/// (`**File:** …`).
+/// Returns whether a line below a heading says where the work is: a short label, a colon, and a
+/// path (`**File:** …`).
 pub(super) fn is_file_line(line: &str, names_path: impl Fn(&str) -> bool) -> bool {
     let line = line.trim_start_matches(['*', '_', '-', ' ']);
     let Some((label, rest)) = line.split_once([':', '：']) else { return false };

@@ -1,29 +1,29 @@
-//! The mark of a step, by symbols only, and its words without the box that carried it. Must not
-//! read words: whether "(skipped)" takes a step back is for a reader.
+//! The mark of a step, by symbols only, and its text without the box that has it. Must not read
+//! words: whether "(skipped)" takes a step back is for a reader.
 
 use super::{Mark, headings};
 
-/// A step's words and its mark.
+/// A step's text and its mark.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Marked<'a> {
     pub mark: Mark,
-    /// Whether the mark was a box to tick, rather than a sign.
+    /// Whether the mark was a box to tick, rather than a symbol.
     pub boxed: bool,
     pub text: &'a str,
 }
 
-/// Boxes in brackets, by what they say.
+/// Boxes in brackets, by their meaning.
 const BRACKETS: &[(Mark, &[&str])] = &[
     (Mark::Open, &["[ ]", "[]", "[/]"]),
     (Mark::Ticked, &["[x]", "[X]", "[✓]", "[✔]", "[✅]"]),
     (Mark::Abandoned, &["[-]", "[~]", "[>]"]),
 ];
 const BOXES: &[(Mark, &str)] = &[(Mark::Open, "☐⬜🔲"), (Mark::Ticked, "☑☒🗹")];
-/// A cross says that something is missing, not that it was given up.
+/// A cross means that something is missing, not that it was given up.
 const SIGNS: &[(Mark, &str)] =
     &[(Mark::Ticked, "✅✔✓"), (Mark::Open, "❌✗✘⏳⌛⏸🚧🔄"), (Mark::Abandoned, "⏭")];
 
-/// Reads the mark of a list item or a paragraph: at its start, or a sign at its end.
+/// Parses the mark of a list item or a paragraph: at its start, or a symbol at its end.
 pub(super) fn of_item(words: &str) -> Marked<'_> {
     let opened = opening(words);
     let mark = match opened.mark {
@@ -34,7 +34,7 @@ pub(super) fn of_item(words: &str) -> Marked<'_> {
     Marked { mark, ..opened }
 }
 
-/// Reads the mark of a heading, which may also stand behind the label (`3. ✅ …`).
+/// Parses the mark of a heading, which may also follow the label (`3. ✅ …`).
 pub(super) fn of_heading(words: &str) -> Marked<'_> {
     let mut marked = of_item(words);
     let title = headings::counted(marked.text).map_or(marked.text, |heading| heading.title);
@@ -46,14 +46,14 @@ pub(super) fn of_heading(words: &str) -> Marked<'_> {
     marked
 }
 
-/// A heading without its marks, and whether one was a box, which makes it a step whatever its
-/// words.
+/// Returns a heading without its marks, and whether one was a box, which makes it a step whatever
+/// its text.
 pub(super) fn without_box(words: &str) -> (&str, bool) {
     let opened = opening(words);
     (opened.text, opened.boxed)
 }
 
-/// The marks that a text opens with; the first of several counts.
+/// Parses the marks at the start of a text; the first of several counts.
 pub(super) fn opening(words: &str) -> Marked<'_> {
     let mut marked = Marked { mark: Mark::None, boxed: false, text: words.trim() };
     while let Some((mark, boxed, rest)) = one_mark(marked.text) {
@@ -66,8 +66,8 @@ pub(super) fn opening(words: &str) -> Marked<'_> {
     marked
 }
 
-/// The sign that a text ends with, set off by a blank. What follows it may be in brackets or in
-/// capitals (`Phase 1 ✅ (2024-05-01)`).
+/// Parses the symbol at the end of a text, set off by a space. Text in brackets or in capitals may
+/// follow it (`Phase 1 ✅ (2024-05-01)`).
 pub(super) fn closing(words: &str) -> Option<Mark> {
     let (at, mark) = words
         .char_indices()
@@ -77,7 +77,7 @@ pub(super) fn closing(words: &str) -> Option<Mark> {
     let behind = behind.trim_start_matches('\u{fe0f}').trim_matches([' ', '*', '_', '.']);
     let is_note = behind.starts_with('(') && behind.ends_with(')') || !behind.contains(char::is_lowercase);
     let is_set_off = words[..at].ends_with([' ', '*', '_', '~']);
-    // "show ✅ or ❌", "✅/❌" and a sign in backticks are about signs.
+    // "show ✅ or ❌", "✅/❌" and a symbol in backticks are about symbols.
     let others = words[..at].chars().any(|c| look_up(SIGNS, c).is_some());
     (is_set_off && is_note && !behind.contains('`') && !others).then_some(mark)
 }
@@ -101,8 +101,8 @@ fn look_up(table: &[(Mark, &str)], sign: char) -> Option<Mark> {
     table.iter().find(|(_, signs)| signs.contains(sign)).map(|(mark, _)| *mark)
 }
 
-/// Struck from its first word on, and nothing after it but a note. `~~Use a~~ Use b` is an edit of
-/// a step that is still there.
+/// Returns whether a text is struck through from its first word on, with nothing after it but a
+/// note. `~~Use a~~ Use b` is an edit of a step that still exists.
 pub(super) fn is_struck(text: &str) -> bool {
     let mut rest = text.trim_start_matches(['*', '_', ' ']);
     let mut struck = false;

@@ -1,5 +1,5 @@
-//! Drafts of the steps in a Markdown text: where their words are, and what they stand in. Must not
-//! read more of the words than tells a step from other headings and rows; marks and paths come
+//! Drafts of the steps in a Markdown text: where their text is, and what contains it. Must read
+//! only as much text as it takes to tell a step from other headings and rows; marks and paths come
 //! later.
 
 use std::collections::HashMap;
@@ -10,21 +10,21 @@ use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use super::{Mark, StepKind, headings, marks, one_line, tables};
 use crate::plan::mentions::paths_named;
 
-/// A step before its words are read.
+/// A step before its text is parsed.
 pub(super) struct Draft {
-    /// Its own words in the source, still with a checkbox.
+    /// Its own text in the source, still with a checkbox.
     pub words: Range<usize>,
-    /// Further text that is its own: paragraphs of its item, `File:` lines below its heading.
+    /// Further text that belongs to it: paragraphs of its item, `File:` lines below its heading.
     pub more: Vec<Range<usize>>,
     /// All that is part of it.
     pub scope: Range<usize>,
     pub kind: StepKind,
-    /// The mark of a table's row and whether it is a box; the words of other steps hold theirs.
+    /// The mark of a table's row and whether it is a box; other steps have it in their text.
     pub row: Option<(Mark, bool)>,
 }
 
 impl Draft {
-    /// A step that is nothing but its words.
+    /// Returns a step that is nothing but its text.
     fn new(words: Range<usize>, kind: StepKind) -> Self {
         Self { scope: words.clone(), words, more: Vec::new(), kind, row: None }
     }
@@ -52,8 +52,8 @@ pub(super) fn drafts(markdown: &str) -> Vec<Draft> {
     reader.finish()
 }
 
-/// Where the text begins behind YAML front matter. The parser's own option for it would also
-/// swallow what stands between two rules further down.
+/// Returns where the text begins after YAML front matter. The parser's own option for it would also
+/// swallow what is between two rules further down.
 fn front_matter(markdown: &str) -> usize {
     let mut at = 0;
     for (number, line) in markdown.split_inclusive('\n').enumerate() {
@@ -99,7 +99,7 @@ struct Heading {
 struct Reader<'a> {
     source: &'a str,
     drafts: Vec<Draft>,
-    /// How many blocks around here can hold no steps.
+    /// How many enclosing blocks can't contain steps.
     hidden: usize,
     items: Vec<Item>,
     /// For each open list, whether it is numbered.
@@ -108,12 +108,12 @@ struct Reader<'a> {
     headings: Vec<Heading>,
     /// The rows of the table that is being read.
     rows: Vec<Range<usize>>,
-    /// Paragraphs outside of lists: the steps of a text that has no other.
+    /// Paragraphs outside of lists: the steps of a text without any others.
     paragraphs: Vec<Draft>,
-    /// Headings that are steps only together with others like them.
+    /// Headings that are steps only together with similar ones.
     runs: HashMap<(HeadingLevel, String), Vec<usize>>,
     run: Option<Run>,
-    /// The heading step whose `File:` lines would come now.
+    /// The heading step whose `File:` lines would come next.
     below_heading: Option<usize>,
 }
 
@@ -163,7 +163,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Starts empty: a block's range holds its markers, and its text does not.
+    /// Starts empty: a block's range includes its markers, but its text does not.
     fn start_run(&mut self, block: Block, range: Range<usize>) {
         self.end_run();
         self.run = Some(Run { range: range.start..range.start, block, bold: None });
@@ -214,7 +214,7 @@ impl Reader<'_> {
         let (title, boxed) = marks::without_box(&line);
         let counted = headings::counted(title);
         let is_step = boxed || counted.as_ref().is_some_and(|heading| heading.is_set_off);
-        // "Phase 2 Storage" is a step among its like, and so is a heading that names a file.
+        // "Phase 2 Storage" is a step among similar ones, and so is a heading that names a file.
         let run = match counted {
             _ if is_step => None,
             Some(heading) => Some(heading.label),
@@ -233,8 +233,7 @@ impl Reader<'_> {
         self.drafts.len() - 1
     }
 
-    /// Ends the headings that one of `level` at `at` ends, and with them what belongs to their
-    /// steps.
+    /// Closes the headings that a heading of `level` at `at` ends, and with them their steps.
     fn close_headings(&mut self, level: HeadingLevel, at: usize) {
         while let Some(heading) = self.headings.pop_if(|heading| heading.level >= level) {
             if let Some(draft) = heading.draft {
@@ -275,7 +274,7 @@ impl Reader<'_> {
     }
 }
 
-/// The lines of a range, without the blanks around them.
+/// Returns the lines of a range, without surrounding spaces.
 fn lines(source: &str, range: Range<usize>) -> Vec<Range<usize>> {
     let mut lines = Vec::new();
     let mut at = range.start;
@@ -288,7 +287,7 @@ fn lines(source: &str, range: Range<usize>) -> Vec<Range<usize>> {
     lines
 }
 
-/// Whether no steps stand in such a block.
+/// Returns whether such a block contains no steps.
 fn hides(tag: TagEnd) -> bool {
     matches!(
         tag,

@@ -1,4 +1,4 @@
-//! Which rows of a table are steps, by what its columns hold. Must not read the names of the
+//! Which rows of a table are steps, by the contents of its columns. Must not read the names of the
 //! columns.
 
 use std::ops::Range;
@@ -7,7 +7,7 @@ use super::{Mark, marks};
 
 /// A row that is a step.
 pub(super) struct Row {
-    /// Its words in the source, without a leading number and without the status where it is the
+    /// Its text in the source, without a leading number, and without the status if that is the
     /// first or the last cell.
     pub words: Range<usize>,
     pub mark: Mark,
@@ -15,8 +15,8 @@ pub(super) struct Row {
     pub boxed: bool,
 }
 
-/// Returns the steps of a table, whose rows below the head are at `rows`: all of its rows where a
-/// column has boxes or marks, or where the first one counts; else none.
+/// Returns the steps of a table, whose rows below the header are at `rows`: all of its rows if a
+/// column has boxes or marks, or if the first one has numbers; else none.
 pub(super) fn steps(source: &str, rows: &[Range<usize>]) -> Vec<Row> {
     let rows: Vec<Vec<Range<usize>>> = rows.iter().map(|row| cells(source, row)).collect();
     let status = status_column(source, &rows);
@@ -34,7 +34,7 @@ fn step(source: &str, cells: &[Range<usize>], status: Option<usize>, counts: boo
     let is_last = status.is_some_and(|column| column > first && column + 1 == cells.len());
     let kept = cells.get(first..cells.len() - usize::from(is_last))?;
     let mut words = kept.first()?.start..kept.last()?.end;
-    // A box in the first cell goes, and the words beside it stay.
+    // A box in the first cell is removed, and the text beside it stays.
     if status == Some(first) {
         let rest = marks::opening(&source[kept[0].clone()]).text;
         words.start = match (rest.is_empty(), kept.get(1)) {
@@ -47,7 +47,7 @@ fn step(source: &str, cells: &[Range<usize>], status: Option<usize>, counts: boo
     has_words.then_some(Row { words, mark: if is_struck { Mark::Abandoned } else { mark }, boxed })
 }
 
-/// The cells of a row, without the blanks around them.
+/// Returns the cells of a row, without surrounding spaces.
 fn cells(source: &str, row: &Range<usize>) -> Vec<Range<usize>> {
     let line = source[row.clone()].trim_end();
     let lead = line.len() - line.trim_start().len();
@@ -72,7 +72,7 @@ fn cells(source: &str, row: &Range<usize>) -> Vec<Range<usize>> {
     trimmed.collect()
 }
 
-/// The mark that a cell opens or ends with, and whether it is a box.
+/// Returns the mark that a cell starts or ends with, and whether it is a box.
 fn mark_of(cell: &str) -> (Mark, bool) {
     let opened = marks::opening(cell);
     match opened.mark {
@@ -81,8 +81,8 @@ fn mark_of(cell: &str) -> (Mark, bool) {
     }
 }
 
-/// The column with boxes; else the only one with signs, which at least half of its cells have.
-/// Tables that compare things have signs in several.
+/// Returns the column with boxes, or else the only one with symbols, which at least half of its
+/// cells must have. Tables that compare things have symbols in several.
 fn status_column(source: &str, rows: &[Vec<Range<usize>>]) -> Option<usize> {
     let columns = rows.iter().map(Vec::len).max()?;
     let mut boxes = vec![0; columns];
@@ -105,7 +105,7 @@ fn status_column(source: &str, rows: &[Vec<Range<usize>>]) -> Option<usize> {
     (signs[only] * 2 >= rows.len()).then_some(only)
 }
 
-/// Whether the first column counts: 1, 2, 3, or 1.1, 1.2, 2.1.
+/// Returns whether the first column is numbered: 1, 2, 3, or 1.1, 1.2, 2.1.
 fn counts(source: &str, rows: &[Vec<Range<usize>>]) -> bool {
     let numbers: Option<Vec<Vec<u32>>> =
         rows.iter().map(|row| row.first().and_then(|cell| number(&source[cell.clone()]))).collect();
@@ -114,8 +114,8 @@ fn counts(source: &str, rows: &[Vec<Range<usize>>]) -> bool {
     begins && numbers.windows(2).all(|pair| is_next(&pair[0], &pair[1]))
 }
 
-/// Whether a number follows another: its last part is one more, or an earlier one is and new parts
-/// begin.
+/// Returns whether a number follows another: its last part is one more, or an earlier part is and
+/// new parts begin.
 fn is_next(one: &[u32], other: &[u32]) -> bool {
     let same = one.iter().zip(other).take_while(|(a, b)| a == b).count();
     match (one.get(same), other.get(same)) {

@@ -1,12 +1,12 @@
-//! One decision as the page unfolds it: JSON, mostly with the log's own names. What the page's
-//! columns have is not repeated. Pure.
+//! The details of one decision on the page: JSON, mostly with the log's own names. Does not repeat
+//! the page's columns. Pure.
 
 use serde_json::{Value, json};
 
 use crate::evidence::{Entered, FileState};
 use crate::log::Annotated;
 use crate::log::record::FileRecord;
-use crate::render::wording::{check_words, second_words};
+use crate::render::wording::{check_label, describe_second};
 
 /// The fields of a record that are columns of the page.
 const IN_COLUMNS: [&str; 7] = ["schema", "id", "session", "project", "decision", "cause", "would_block"];
@@ -19,8 +19,8 @@ pub(super) fn detail(annotated: &Annotated) -> String {
         without_empty(json!({
             "finding": finding,
             "title": finding.category.title(),
-            "checks": check_words(finding),
-            "second": second_words(finding, record.second_reader.is_some()),
+            "checks": check_label(finding),
+            "second": describe_second(finding, record.second_reader.is_some()),
             "outcome": notes.outcome,
             "label": notes.label,
         }))
@@ -34,7 +34,7 @@ pub(super) fn detail(annotated: &Annotated) -> String {
     without_empty(detail).to_string()
 }
 
-/// Leaves out the fields that say nothing.
+/// Leaves out empty fields.
 fn without_empty(mut object: Value) -> Value {
     if let Value::Object(fields) = &mut object {
         fields.retain(|_, value| !(value.is_null() || *value == json!(false) || *value == json!([])));
@@ -55,7 +55,7 @@ fn file(file: &FileRecord) -> Value {
         Entered::Whole => "shown whole".to_owned(),
         Entered::Diff => "shown as what changed".to_owned(),
         Entered::Cut(bytes) => format!("shown in part, {bytes} bytes are missing"),
-        Entered::LeftOut(why) => format!("not shown: {}", why.words()),
+        Entered::LeftOut(why) => format!("not shown: {}", why.reason()),
     };
     json!({
         "path": file.path,

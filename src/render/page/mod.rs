@@ -1,7 +1,6 @@
-//! The report page: one HTML page about many decisions that needs nothing else. Pure. Nothing that
-//! came from a workspace may run: data stands in blocks that no browser executes, the page's policy
-//! names its only script and its only style by their hashes, and the script never turns a text into
-//! markup.
+//! The report page: one self-contained HTML page about many decisions. Pure. Nothing from a
+//! workspace may run: data is in blocks that no browser executes, the page's policy names its only
+//! script and its only style by their hashes, and the script never turns a text into markup.
 
 mod detail;
 mod rows;
@@ -22,7 +21,7 @@ use crate::render::page::rows::Rows;
 const FRAME: &str = include_str!("report.html");
 const STYLE: &str = include_str!("report.css");
 
-/// The script, in the order in which its parts need each other.
+/// The script, in order of dependency.
 const SCRIPT: [&str; 10] = [
     include_str!("script/words.js"),
     include_str!("script/data.js"),
@@ -36,12 +35,12 @@ const SCRIPT: [&str; 10] = [
     include_str!("script/start.js"),
 ];
 
-/// How many bytes the heavy parts of a page may take. The newest decisions come first.
+/// How many bytes the large parts of a page may take. The newest decisions have priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Room {
     /// For the findings, files and readers of decisions.
     pub details: usize,
-    /// For what audits looked at: asks, steps, files.
+    /// For the audits' evidence: asks, steps, files.
     pub snapshots: usize,
 }
 
@@ -51,20 +50,20 @@ impl Default for Room {
     }
 }
 
-/// What the page says of itself, and how large it may get.
+/// The page's description of itself, and its maximum size.
 #[derive(Debug, Clone)]
 pub struct About<'a> {
-    /// When it was made.
+    /// When it was created.
     pub made: Timestamp,
     /// The time zone of its days and hours.
     pub zone: &'a TimeZone,
-    /// Which decisions it is about, in words, if not about all.
+    /// Which decisions it is about, if not all.
     pub only: Option<String>,
     /// How many lines of the log could not be read.
     pub torn: usize,
-    /// What projects dispute again and again, as `punchlist log stats` has it.
+    /// Repeated disputes of projects, as in `punchlist log stats`.
     pub repeats: &'a [Repeat],
-    /// How large it may get.
+    /// Its maximum size.
     pub room: Room,
 }
 
@@ -72,13 +71,13 @@ pub struct About<'a> {
 pub struct Page {
     pub text: String,
     pub decisions: usize,
-    /// How many of them have no findings and files on it, for want of room.
+    /// How many of them are without findings and files, for lack of room.
     pub details_left_out: usize,
-    /// How many snapshots of audits are not on it, for want of room.
+    /// How many snapshots of audits were left out, for lack of room.
     pub snapshots_left_out: usize,
 }
 
-/// What the script parses first; all else is parsed when somebody looks at it.
+/// What the script parses first; everything else is parsed when somebody looks at it.
 #[derive(Serialize)]
 struct Head<'a> {
     made: String,
@@ -88,14 +87,14 @@ struct Head<'a> {
     torn: usize,
     details_left_out: usize,
     snapshots_left_out: usize,
-    /// What the categories are called, and what they mean.
+    /// The names of the categories, and their meanings.
     categories: [(&'static str, &'static str); Category::ALL.len()],
     repeats: &'a [Repeat],
     rows: Rows<'a>,
 }
 
-/// Makes the page. Decisions come oldest first; `snapshot_of` is called with their ids, the newest
-/// first.
+/// Renders the page. Decisions are passed oldest first; `snapshot_of` is called with their ids, the
+/// newest first.
 pub fn page(
     decisions: &[Annotated],
     about: &About<'_>,
@@ -144,13 +143,13 @@ fn put_together(blocks: &str) -> String {
         source_hash(&script),
         source_hash(STYLE),
     );
-    // The data comes last, so that nothing is looked for in it.
+    // The data is inserted last, so that placeholders in it are not replaced.
     let page = FRAME.replace("{{policy}}", &policy).replace("{{style}}", STYLE);
     page.replace("{{script}}", &script).replace("{{blocks}}", blocks)
 }
 
-/// A block of data, which no browser executes and which no value can end. `id` is ours. What HTML
-/// would look at is escaped: in JSON these characters occur in strings only.
+/// Returns a block of data, which no browser executes and which no value can end. `id` is ours.
+/// Characters special to HTML are escaped: in JSON they occur in strings only.
 fn json_block(id: &str, value: &impl Serialize) -> String {
     let mut json = serde_json::to_string(value).unwrap_or_else(|_| "null".into());
     for letter in ['<', '>', '&', '\u{2028}', '\u{2029}'] {
@@ -159,7 +158,7 @@ fn json_block(id: &str, value: &impl Serialize) -> String {
     format!("<script type=\"application/json\" id=\"{id}\">{json}</script>\n")
 }
 
-/// A source as the page's policy names it.
+/// Returns a source as the page's policy names it.
 fn source_hash(source: &str) -> String {
     format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(source)))
 }

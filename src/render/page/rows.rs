@@ -12,7 +12,7 @@ use crate::log::Annotated;
 use crate::log::filter::DecisionKind;
 use crate::log::note::{FindingOutcome, Label};
 
-/// Texts of many rows, each once.
+/// Texts of many rows, each stored once.
 #[derive(Default, Serialize)]
 #[serde(transparent)]
 struct Texts<'a> {
@@ -30,13 +30,16 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// One entry of each column for each decision; of those named `finding_`, one for each finding.
+/// Each column has one entry per decision; those named `gate_`, one per gate that checked it, and
+/// those named `finding_`, one per finding.
 #[derive(Default, Serialize)]
 pub(super) struct Rows<'a> {
     projects: Texts<'a>,
     sessions: Texts<'a>,
     causes: Texts<'a>,
     models: Texts<'a>,
+    gates: Texts<'a>,
+    advisory_kinds: Texts<'a>,
     reader_outcomes: Texts<'a>,
 
     id: Vec<&'a str>,
@@ -46,19 +49,29 @@ pub(super) struct Rows<'a> {
     cause: Vec<usize>,
     project: Vec<Option<usize>>,
     session: Vec<Option<usize>>,
-    /// The first reader's.
+    /// Whether one of its subagents stopped.
+    subagent: Vec<bool>,
+    /// Whether plan, session and disk were looked at.
+    audited: Vec<bool>,
+    /// The kinds of its advisories.
+    advisories: Vec<Vec<usize>>,
+    /// The first reader's model.
     model: Vec<Option<usize>>,
     first_outcome: Vec<Option<usize>>,
     second_outcome: Vec<Option<usize>>,
-    /// Our own time, the readers' left out.
+    /// Our own time, without the readers'.
     ours_ms: Vec<Option<f64>>,
     /// Both readers' time together; tokens and money likewise.
     readers_ms: Vec<Option<f64>>,
     tokens_in: Vec<u64>,
     tokens_out: Vec<u64>,
     cost_usd: Vec<Option<f64>>,
-    /// What a person says of the decision as a whole.
+    /// A person's label of the decision as a whole.
     label: Vec<Option<&'static str>>,
+
+    gate_row: Vec<usize>,
+    gate_name: Vec<usize>,
+    gate_held: Vec<bool>,
 
     finding_row: Vec<usize>,
     finding_category: Vec<&'static str>,
@@ -67,18 +80,23 @@ pub(super) struct Rows<'a> {
     /// Whether the second reader upheld it.
     finding_upheld: Vec<Option<bool>>,
     finding_outcome: Vec<Option<FindingOutcome>>,
-    /// What a person says of it.
+    /// A person's label of it.
     finding_label: Vec<Option<&'static str>>,
-    /// Whether it was right, by all that is known.
+    /// Whether it was right, as far as is known.
     finding_right: Vec<Option<bool>>,
 }
 
 impl<'a> Rows<'a> {
-    /// The columns of these decisions, in their order.
+    /// Returns the columns of these decisions, in order.
     pub(super) fn new(decisions: &'a [Annotated], zone: &TimeZone) -> Self {
         let mut rows = Self::default();
         for (row, annotated) in decisions.iter().enumerate() {
             rows.add(annotated, zone);
+            for (name, is_held, _) in annotated.gates() {
+                rows.gate_row.push(row);
+                rows.gate_name.push(rows.gates.index(name));
+                rows.gate_held.push(is_held);
+            }
             for (finding, notes) in annotated.with_findings() {
                 rows.finding_row.push(row);
                 rows.finding_category.push(Category::name(finding.category));
@@ -101,6 +119,10 @@ impl<'a> Rows<'a> {
         self.cause.push(self.causes.index(record.cause.name()));
         self.project.push(record.project.as_deref().map(|project| self.projects.index(project)));
         self.session.push(record.session.as_deref().map(|session| self.sessions.index(session)));
+        self.subagent.push(record.agent.is_some());
+        self.audited.push(annotated.was_audited());
+        let kinds = record.advisories.iter().map(|one| self.advisory_kinds.index(one.kind.name()));
+        self.advisories.push(kinds.collect());
         self.label.push(annotated.label.as_ref().map(|note| note.label.name()));
         let (first, second) = (record.auditor.as_ref(), record.second_reader.as_ref());
         self.model.push(first.map(|first| self.models.index(&first.model)));
@@ -116,7 +138,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// What was decided, by its place in the script's `KINDS`.
+/// Returns what was decided, as an index into the script's `KINDS`.
 fn kind(annotated: &Annotated) -> u8 {
     match annotated.kind() {
         DecisionKind::Block => 0,
@@ -131,7 +153,7 @@ fn rounded(ms: f64) -> f64 {
     (ms * 100.0).round() / 100.0
 }
 
-/// Local time as if it were UTC; 0 for what is no time.
+/// Returns local time as if it were UTC; 0 if it is not a time.
 fn local_ms(time: &str, zone: &TimeZone) -> i64 {
     let Ok(time) = time.parse::<Timestamp>() else { return 0 };
     time.as_millisecond() + i64::from(zone.to_offset(time).seconds()) * 1000

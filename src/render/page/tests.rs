@@ -5,7 +5,7 @@ use jiff::tz::{TimeZone, offset};
 use super::*;
 use crate::testing::{annotated, record};
 
-/// Two decisions: a block with two findings, of which much is known, and one that stepped aside.
+/// Two decisions: a block with two findings, of which much is known, and one that was skipped.
 fn tiny_log() -> Vec<Annotated> {
     let aside = serde_json::json!(record("aside"));
     annotated(&format!("{}{aside}", include_str!("../fixtures/tiny.jsonl")))
@@ -21,7 +21,7 @@ fn made(decisions: &[Annotated], room: Room, snapshot_of: impl FnMut(&str) -> Op
     )
 }
 
-/// A block of the page, read as the script reads it.
+/// Returns a block of the page, parsed as the script parses it.
 fn block(page: &Page, id: &str) -> Option<serde_json::Value> {
     let start = format!("<script type=\"application/json\" id=\"{id}\">");
     let json = page.text.split_once(&start)?.1.split_once("</script>")?.0;
@@ -44,7 +44,7 @@ fn the_data_of_a_tiny_log() {
     );
 }
 
-/// One line for each field, so that a golden text is read at a glance.
+/// Writes one field per line, so that a golden text is easy to read.
 fn compact(value: &serde_json::Value) -> String {
     let line = |(name, value): (&String, &serde_json::Value)| match value {
         serde_json::Value::Object(inner) if name == "rows" => {

@@ -34,7 +34,7 @@ impl SessionBuilder {
         }
         let is_newest = !is_sidechain && !self.was_overtaken(position);
         if is_newest {
-            // Text before a call is not final.
+            // Text before a call is not the final message.
             self.end_text(self.is_another_message(message));
             self.session.tail = Tail::OpenCall;
         }
@@ -45,7 +45,8 @@ impl SessionBuilder {
         }
     }
 
-    /// Adds a result, which may come before its call. `structured` is what its row has for it.
+    /// Adds a result, which may come before its call. `structured` is the row's structured result
+    /// for it.
     pub(super) fn add_result(
         &mut self,
         block: &Block<'_>,
@@ -56,9 +57,16 @@ impl SessionBuilder {
         let Some(id) = block.tool_use_id.hash() else { return };
         let is_sidechain = self.is_sidechain(row);
         let call = self.pending.take_call(id);
-        let result = |call| CallResult::new(&ToolResult::new(block, structured, row.slug), line_at, call);
+        let time = match &call {
+            None | Some(Call::Command(_)) => self.position(row).time,
+            Some(_) => None,
+        };
+        let result = |call| CallResult {
+            time,
+            ..CallResult::new(&ToolResult::new(block, structured, row.slug), line_at, call)
+        };
         match &call {
-            // A second result of a recent call belongs to nothing, and is not an early one either.
+            // A second result of a recent call is ignored; it is not an early one.
             None if !self.seen.contains(id) => self.pending.add_early(id, result(None)),
             None | Some(Call::Other) => self.finish_call(call, CallResult::default(), is_sidechain),
             Some(_) => {
@@ -77,8 +85,10 @@ impl SessionBuilder {
         match call {
             Some(Call::Touch(index)) => session.end_touch(index, result.edit),
             Some(Call::Command(index)) => {
-                (session.commands[index].end, session.commands[index].output) = result.command;
-                // Its output has to be masked, too.
+                let command = &mut session.commands[index];
+                (command.end, command.output) = result.command;
+                command.ended = result.time;
+                // Its output needs masking, too.
                 session.masked.commands = session.masked.commands.min(index);
             }
             Some(Call::Delegation(index)) => {
@@ -133,7 +143,8 @@ impl Session {
             }
             ToolCall::Command(line) => {
                 let (line, end) = (first_part(&line, COMMAND_CAP), CommandEnd::Unanswered);
-                let command = Command { line: line.into(), at, time, end, output: String::new(), agent };
+                let (line, output, ended) = (line.into(), String::new(), None);
+                let command = Command { line, at, time, ended, end, output, agent };
                 Call::Command(push(&mut self.commands, command))
             }
             ToolCall::Read(path) => {
@@ -141,7 +152,7 @@ impl Session {
                 let index = known.unwrap_or_else(|| {
                     push(&mut self.reads, ReadFile { path, at, time, text: Original::Unknown })
                 });
-                // The result matters where it may be the first whole text of a Markdown file.
+                // The result matters if it may be the first complete text of a Markdown file.
                 let read = &self.reads[index];
                 let is_wanted = is_markdown(&read.path) && read.text == Original::Unknown;
                 if is_wanted { Call::Read { index, at, time } } else { Call::Other }
@@ -175,7 +186,8 @@ impl Session {
             self.masked.touches = self.masked.touches.min(index);
             touches[index].forget_change();
         } else if let Some(newest) = newest {
-            // Only the newest change of a file can be looked for on disk. For a plan the older ones count, too.
+            // Only the newest change of a file can be found on disk. For a plan the older ones
+            // count, too.
             if !is_markdown(&path) {
                 touches[index.min(newest)].forget_change();
             }

@@ -1,6 +1,7 @@
-//! Folds a transcript's rows, in file order, into a [`Session`]. Pure. Must not follow parent chains (they are broken or
-//! cyclic in real files), nor trust the order of timestamps (they go back in most) where nothing else says that rows are
-//! out of order, nor grow with the transcript (`retention`).
+//! Folds a transcript's rows, in file order, into a [`Session`]. Pure. Must not follow parent
+//! chains (they are broken or cyclic in real files), trust the order of timestamps (they go back in
+//! most) if nothing else shows that rows are out of order, or grow with the transcript
+//! (`retention`).
 
 mod calls;
 mod pending;
@@ -27,15 +28,16 @@ pub enum Role {
     /// The session's own. Sidechain rows in it are a subagent's (to 1.0.108).
     #[default]
     Main,
-    /// A subagent's own file: all rows are sidechain rows, and its first prompt is the main agent's.
+    /// A subagent's own file: all rows are sidechain rows, and its first prompt is the main
+    /// agent's.
     Subagent,
 }
 
-/// How much is kept of one ask, one remark and one final message.
+/// How much is kept of an ask, a remark and a final message.
 pub const ASK_CAP: usize = 8 << 10;
 pub const REMARK_CAP: usize = 2 << 10;
 pub(super) const MESSAGE_CAP: usize = 64 << 10;
-/// After how many rows what is too much is dropped.
+/// The number of rows between two trims.
 const ROWS_BETWEEN_TRIMS: usize = 64;
 
 /// Where and when something happened.
@@ -55,16 +57,16 @@ struct NewestText {
     position: Position,
     /// The hash of the id of the row right before it.
     parent: Option<u64>,
-    /// A row that it follows was not there yet. The client can write rows while those before them are still being
-    /// written, and they overtake them.
+    /// The row before it was not there yet. The client can write rows while those before them are
+    /// still being written, and overtake them.
     is_ahead: bool,
 }
 
-/// How many ids are remembered.
+/// How many ids are kept.
 const MOST_IDS: usize = 2_048;
 
-/// The hashes of the ids that came lately. A resumed or forked session can hold a row twice; in real files the copies are
-/// close together.
+/// The hashes of recent ids. A resumed or forked session can contain a row twice; in real files the
+/// copies are close together.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "VecDeque<u64>", into = "VecDeque<u64>")]
 struct SeenIds {
@@ -73,7 +75,7 @@ struct SeenIds {
 }
 
 impl SeenIds {
-    /// Adds an id; returns whether it was not there.
+    /// Adds an id; returns whether it is new.
     fn insert(&mut self, id: u64) -> bool {
         if !self.set.insert(id) {
             return false;
@@ -138,12 +140,13 @@ impl SessionBuilder {
         &self.session
     }
 
-    /// Returns the session so far for changes that do not add or remove entries.
+    /// Returns the session so far, for changes that do not add or remove entries.
     pub fn session_mut(&mut self) -> &mut Session {
         &mut self.session
     }
 
-    /// Returns the texts in it that are never masked, since they are compared with the disk or the transcript.
+    /// Returns the texts in it that are never masked, since they are compared with the disk or the
+    /// transcript.
     pub fn plain_texts(&self) -> impl Iterator<Item = &str> {
         let session = &self.session;
         let plans = session.plans.iter().filter_map(|plan| plan.text.as_deref());
@@ -162,12 +165,13 @@ impl SessionBuilder {
             .chain(self.queue.texts())
     }
 
-    /// Ends the building.
+    /// Returns the finished session.
     pub fn into_session(self) -> Session {
         self.session
     }
 
-    /// Folds one row. `line_at` is the offset of its line in the transcript, if the line is as the transcript has it.
+    /// Folds one row. `line_at` is the offset of its line in the transcript, if the line is as the
+    /// transcript has it.
     pub fn fold(&mut self, row: &Row<'_>, line_at: Option<u64>) {
         if row.kind.is(QUEUE) {
             return self.fold_queue(row);
@@ -177,7 +181,7 @@ impl SessionBuilder {
             self.session.skipped.unknown += usize::from(!row.is_ignored());
             return;
         }
-        // A resumed or forked session can hold a row twice.
+        // A resumed or forked session can contain a row twice.
         if row.uuid.hash().is_some_and(|uuid| !self.seen.insert(uuid)) {
             return;
         }
@@ -190,13 +194,14 @@ impl SessionBuilder {
         } else {
             self.fold_attachment(row);
         }
-        // By the number of rows, so that a session that is read in pieces is the same as one that is read at once.
+        // By the number of rows, so that reading a session in pieces gives the same result as
+        // reading it at once.
         if self.session.rows.is_multiple_of(ROWS_BETWEEN_TRIMS) {
             self.pending.renumber(&retention::trim(&mut self.session));
         }
     }
 
-    /// Notes what every row says of its session.
+    /// Records what a row says about its session.
     fn note_header(&mut self, row: &Row<'_>) {
         let session = &mut self.session;
         if let Some(time) = row.timestamp.owned() {
@@ -251,7 +256,7 @@ impl SessionBuilder {
         }
     }
 
-    /// Returns whether a row that the newest text follows is not there yet.
+    /// Returns whether a row before the newest text is not there yet.
     pub fn lacks_rows(&self) -> bool {
         self.lacks_rows_before(self.newest_text.and_then(|newest| newest.parent))
     }
@@ -262,8 +267,8 @@ impl SessionBuilder {
         lacks_start || lacks_call || parent.is_some_and(|parent| !self.seen.contains(parent))
     }
 
-    /// Returns whether the newest text overtook what stands at `position`. Then it stays the newest, and is moved behind
-    /// it.
+    /// Returns whether the newest text overtook the row at `position`. If so, it stays the newest,
+    /// and is moved after that row.
     fn was_overtaken(&mut self, position: Position) -> bool {
         let is_last = self.session.tail == Tail::Words;
         let Some(newest) = self.newest_text.as_mut().filter(|newest| is_last && newest.is_ahead) else {
@@ -300,14 +305,14 @@ impl SessionBuilder {
         self.pending.close_all();
     }
 
-    /// Returns whether the newest text belongs to another message than this one. A message that ends on text ends the
-    /// turn.
+    /// Returns whether the newest text belongs to another message than this one. A message that
+    /// ends with text ends the turn.
     fn is_another_message(&self, message: Option<u64>) -> bool {
         let newest = self.newest_text.and_then(|newest| newest.message);
         newest.zip(message).is_some_and(|(newest, message)| newest != message)
     }
 
-    /// Makes the newest text a remark, since something followed it.
+    /// Turns the newest text into a remark, since something followed it.
     fn end_text(&mut self, ends_turn: bool) {
         let Some((text, newest)) = self.session.final_message.take().zip(self.newest_text) else { return };
         self.add_remark(&text, newest.position, ends_turn);
@@ -368,7 +373,8 @@ impl SessionBuilder {
         }
     }
 
-    /// Folds what was done with the queue. A prompt that is taken up in the middle of a turn may stand nowhere else.
+    /// Folds an operation on the queue. A prompt that is taken up in the middle of a turn may be
+    /// recorded nowhere else.
     fn fold_queue(&mut self, row: &Row<'_>) {
         if row.operation.is("enqueue") {
             self.queue.add(&row.content.text().unwrap_or_default());
@@ -379,10 +385,10 @@ impl SessionBuilder {
             self.add_ask(&text, self.position(row));
             self.queue.note_taken_up(xxh3_64(start_and_end(&text, ASK_CAP).as_bytes()));
         } else if row.operation.is("dequeue") {
-            // A row of the person's follows.
+            // The person's own row follows.
             self.queue.take();
         } else {
-            // `popAll`: the person has them back.
+            // `popAll`: the person got them back.
             self.queue.clear();
         }
     }
@@ -401,7 +407,7 @@ impl SessionBuilder {
                 self.approve_plan(PlanText { text, path, slug: row.slug.owned() });
             }
         } else if attachment.kind.is("plan_mode_exit") {
-            // Written when plan mode is left, so after the approval, which may have named no file.
+            // Written when plan mode ends, so after the approval, which may not have named a file.
             if let Some(plan) = self.session.plans.last_mut().filter(|plan| plan.path.is_none()) {
                 plan.path = path;
             }

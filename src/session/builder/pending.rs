@@ -1,4 +1,5 @@
-//! Calls whose results have not come yet, and results whose calls have not. Pure. Must not grow: the oldest are given up.
+//! Calls whose results have not come yet, and results whose calls have not. Pure. Must not grow:
+//! the oldest are dropped.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,10 +15,10 @@ const MOST_CALLS: usize = 512;
 /// How many results may come before their calls, and how many bytes they may take together.
 const MOST_EARLY: usize = 64;
 const MOST_EARLY_BYTES: usize = 256 << 10;
-/// A longer plan is not kept in an early result: the call has its text, too.
+/// A longer plan is not stored in an early result: the call has its text, too.
 const PLAN_CAP: usize = 32 << 10;
 
-/// What the result of a call completes. Entries of the session's lists are named by their index.
+/// What the result of a call completes. Entries of the session's lists are given by index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Call {
     Touch(usize),
@@ -34,13 +35,15 @@ pub(super) enum Call {
     Other,
 }
 
-/// What a result says: all that its call needs.
+/// The parts of a result that its call needs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct CallResult {
     pub(super) outcome: Outcome,
+    /// When it was written, in milliseconds since 1970.
+    pub(super) time: Option<i64>,
     pub(super) edit: (Outcome, Original),
     pub(super) command: (CommandEnd, String),
-    /// The approved plan; `None` when it was rejected.
+    /// The approved plan; `None` if it was rejected.
     pub(super) plan: Option<PlanText>,
     pub(super) task_id: Option<String>,
     pub(super) report: Report,
@@ -48,7 +51,8 @@ pub(super) struct CallResult {
 }
 
 impl CallResult {
-    /// Takes what this call needs; of a result whose call has not come, all that any call could need.
+    /// Returns what this call needs or, if the call has not come yet, everything that any call
+    /// could need.
     pub(super) fn new(result: &ToolResult<'_, '_>, line_at: Option<u64>, call: Option<&Call>) -> Self {
         let outcome = result.error().map_or(Outcome::Done, Outcome::Failed);
         let mut new = Self { outcome, ..Self::default() };
@@ -91,7 +95,7 @@ impl CallResult {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct PendingCall {
     call: Call,
-    /// The main agent waits for it. Once the agent has spoken again, it does not.
+    /// Whether the main agent waits for it. Once the agent has spoken again, it does not.
     is_open: bool,
     at: usize,
 }
@@ -124,7 +128,7 @@ impl Pending {
         self.calls.values().any(|one| one.is_open)
     }
 
-    /// Notes that the agent spoke again: calls left unanswered before that were interrupted.
+    /// Records that the agent spoke again: calls left unanswered before that were interrupted.
     pub(super) fn close_all(&mut self) {
         self.calls.values_mut().for_each(|one| one.is_open = false);
     }
@@ -153,7 +157,7 @@ impl Pending {
         self.early.iter().flat_map(|(_, result)| result.texts()).map(str::len).sum()
     }
 
-    /// Follows the entries of the session's lists to their new indexes.
+    /// Updates the indexes into the session's lists.
     pub(super) fn renumber(&mut self, trimmed: &Trimmed) {
         for one in self.calls.values_mut() {
             let (index, moved) = match &mut one.call {

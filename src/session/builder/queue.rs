@@ -1,5 +1,5 @@
-//! The prompts that the person typed while the agent worked, as far as the transcript tells. Must not grow with the
-//! transcript.
+//! The prompts that the person typed while the agent worked, as far as the transcript shows. Must
+//! not grow with the transcript.
 
 use std::collections::VecDeque;
 
@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 use crate::session::builder::ASK_CAP;
 use crate::text::start_and_end;
 
-/// The most prompts that wait, and the most that are remembered as taken up.
+/// How many prompts may wait, and how many that were taken up are kept.
 const MOST: usize = 32;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Queue {
-    /// Oldest first; empty texts hold the places of what is no text.
+    /// Oldest first; empty texts stand in for entries that are not text.
     waiting: VecDeque<String>,
-    /// The hashes of prompts that were taken up in the middle of a turn, and may be told of once more.
+    /// The hashes of prompts that were taken up in the middle of a turn, and may be recorded again.
     taken_up: VecDeque<u64>,
 }
 

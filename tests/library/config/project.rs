@@ -1,4 +1,5 @@
-//! What a project may decide: stricter, its plan and its checks. Everything else waits for the person.
+//! What a project may decide: stricter, its plan and its checks. Everything else waits for the
+//! person.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,7 +16,7 @@ fn said(faults: &[String]) -> Vec<&str> {
 }
 
 const ASIDE: &str =
-    " is left aside: a project may only make the gate stricter, unless you allow it: `punchlist allow`";
+    " is ignored: a project may only make the gate stricter, unless you allow it: `punchlist allow`";
 const OWN: &str = " counts only from your own file, [folder]/home/.config/punchlist/config.toml";
 
 /// All that the project's file asks for, as it is when the person has allowed it.
@@ -32,7 +33,6 @@ fn a_project_can_not_silence_the_gate() {
         "audit.block_on = []",
         "audit.block_on = [\"A\"]",
         "audit.planless = \"off\"",
-        "audit.mode = \"background\"",
         "subagents.audit = false",
         "subagents.skip = [\"*\"]",
         "subagents.types = []",
@@ -118,6 +118,28 @@ fn a_project_does_not_undo_what_the_person_set() {
     assert_eq!((config, faults.len()), (alone, 8), "{faults:#?}");
 }
 
+/// An empty file in place of the person's tasks, or of a loop's features, silences the gate.
+#[test]
+fn a_project_led_the_persons_tasks_and_features_to_a_file_of_its_own() {
+    let project =
+        "[tasks]\nfile = \"none.json\"\n[loop]\nfeatures = \"none.json\"\nprogress = \"none.txt\"\n";
+    for (own, refused) in [
+        ("[tasks]\nsource = \"file\"\n", 1),
+        ("[tasks]\nfile = \"mine.json\"\n", 1),
+        ("[loop]\nfeatures = \"mine.json\"\nprogress = \"mine.txt\"\n", 2),
+        ("", 0),
+    ] {
+        let files = ConfigFiles::with(Some(own), Some(project));
+        let (config, faults) = files.load(&[]);
+        assert_eq!(faults.len(), refused, "{own}: {faults:#?}");
+        assert_eq!(config.tasks.file.ends_with("none.json"), !own.contains("[tasks]"), "{own}");
+        assert_eq!(config.feature_loop.features == "none.json", !own.contains("[loop]"), "{own}");
+        assert_eq!(config.feature_loop.progress == "none.txt", !own.contains("[loop]"), "{own}");
+        let (config, faults) = files.load_with(&[], &allowed(&files));
+        assert_eq!((config.tasks.file.to_str(), faults.len()), (Some("none.json"), 0), "{own}");
+    }
+}
+
 #[test]
 fn what_a_project_names_stays_in_the_project() {
     for (line, refused) in [
@@ -201,8 +223,8 @@ fn tables_merge_key_by_key() {
     assert_eq!((config.worker.idle_ms("c"), config.auditor.timeout), (600_000, Duration::from_secs(120)));
 }
 
-/// Fails if a config is weaker, dearer or more forgetful than another. Every key is named, so that a new one has to be
-/// thought of here.
+/// Fails if a config is weaker, dearer or more forgetful than another. Every key is named, so that
+/// a new one has to be thought of here.
 fn assert_not_weaker(now: &Config, own: &Config) {
     let Config {
         gates,
@@ -216,12 +238,17 @@ fn assert_not_weaker(now: &Config, own: &Config) {
         memory,
         log,
         checks,
+        fleet,
+        telemetry,
     } = now;
     assert_eq!(
-        (gates, worker, subagents, auditor, log),
-        (&own.gates, &own.worker, &own.subagents, &own.auditor, &own.log)
+        (gates, worker, subagents, auditor, log, fleet, telemetry),
+        (&own.gates, &own.worker, &own.subagents, &own.auditor, &own.log, &own.fleet, &own.telemetry)
     );
     let LoopConfig { features, progress, .. } = feature_loop.clone();
+    let unset = LoopConfig::default();
+    assert!(features == own.feature_loop.features || own.feature_loop.features == unset.features);
+    assert!(progress == own.feature_loop.progress || own.feature_loop.progress == unset.progress);
     assert_eq!(*feature_loop, LoopConfig { features, progress, ..own.feature_loop.clone() });
     let is_inside = |path: &str| !path.starts_with(['/', '~']) && !path.split('/').any(|part| part == "..");
 
@@ -230,14 +257,19 @@ fn assert_not_weaker(now: &Config, own: &Config) {
     let is_stricter =
         own.tasks.source == TaskSource::Off && matches!(source, TaskSource::Registry | TaskSource::File);
     assert!(is_stricter || source == own.tasks.source, "{source:?}");
-    assert!(file == own.tasks.file || is_inside(&file.to_string_lossy()), "{}", file.display());
+    let may_name_it = own.tasks.source == TaskSource::Off && own.tasks.file == TasksConfig::default().file;
+    assert!(
+        file == own.tasks.file || may_name_it && is_inside(&file.to_string_lossy()),
+        "{}",
+        file.display()
+    );
 
-    let AuditConfig { block_on, plan, unrun_checks, .. } = audit.clone();
+    let AuditConfig { block_on, plan, projects_plan, unrun_checks, .. } = audit.clone();
     assert!(own.audit.block_on.iter().all(|category| block_on.contains(category)), "{block_on:?}");
     assert!(own.audit.plan.iter().all(|glob| plan.contains(glob)), "{plan:?}");
     assert_eq!(audit.ignore, own.audit.ignore);
     assert!(unrun_checks == UnrunChecks::Block || own.audit.unrun_checks == UnrunChecks::Advise);
-    assert_eq!(*audit, AuditConfig { block_on, plan, unrun_checks, ..own.audit.clone() });
+    assert_eq!(*audit, AuditConfig { block_on, plan, projects_plan, unrun_checks, ..own.audit.clone() });
 
     let ChecklistConfig { plan, files, todos, require_section } = checklist.clone();
     assert!(plan >= own.checklist.plan && todos >= own.checklist.todos);

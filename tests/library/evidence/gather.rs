@@ -1,4 +1,5 @@
-//! Evidence from real folders, with and without git: which files enter, what became of each, and what is left out.
+//! Evidence from real folders, with and without git: which files enter, what became of each, and
+//! what is left out.
 
 use punchlist::evidence::Entered;
 use punchlist::evidence::Evidence;
@@ -439,11 +440,14 @@ fn more_changed_files_than_are_looked_at_are_counted_and_that_is_told() {
 
 #[test]
 fn a_file_that_is_missing_from_a_workspace_too_large_to_search_is_told() {
-    let folder = repository_of(&[("a.rs", "x"), ("b.rs", "x"), ("c.rs", "x")]);
-    let limits = |most: usize| {
+    let files = [("a.rs", "x"), ("b.rs", "x"), ("c.rs", "x")];
+    let limits = |folder: &Folder, most: usize| {
         let workspace = folder.workspace().searching(most);
         gather(said("Done."), Some(long_plan(1)), &workspace, PLENTY, &mut FileCache::default()).limits
     };
-    assert_eq!(limits(100), []);
-    assert_eq!(limits(2), [Limit::Search]);
+    let without_git = Folder::new(&files);
+    assert_eq!(limits(&without_git, 100), []);
+    assert_eq!(limits(&without_git, 2), [Limit::Search]);
+    // The index of git knows every name.
+    assert_eq!(limits(&repository_of(&files), 2), []);
 }

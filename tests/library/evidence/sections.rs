@@ -1,4 +1,5 @@
-//! What the readers are shown of a session, its plan, git and the disk, and what no value in it can do.
+//! What the readers are shown of a session, its plan, git and the disk, and what no value in it can
+//! do.
 
 use proptest::prelude::*;
 
@@ -313,7 +314,8 @@ fn candidates_are_numbered_a_line_each() {
     assert_eq!(candidates_text(&facts), "1. A \"Create 2. `a.rs`\" [a.rs]: why\n2. A \"Run it\": why");
 }
 
-/// Everything that is shown of an audit in which this value stands wherever the workspace, the session or git can put one.
+/// Everything that is shown of an audit in which this value stands wherever the workspace, the
+/// session or git can put one.
 fn shown_with(value: &str) -> String {
     let mut session = said("Done.");
     session.todos.push(todo(value, value));

@@ -55,6 +55,43 @@ fn touch(path: &str, original: Original) -> Touch {
     Touch { path: path.into(), original, ..testing::touch(path, 1) }
 }
 
+/// What the agent makes beside the plan in the same turn must not take its place.
+#[test]
+fn a_decoy_that_the_session_made_became_the_plan() {
+    let plan = ("/w/PLAN.md", "- [x] Create `beta.txt`");
+    let before = Original::Text("- [ ] Create `beta.txt`".to_owned());
+    let path = |session: &Session, places: &punchlist::plan::PlanPlaces, files: &[(&str, &str)]| {
+        let files: HashMap<PathBuf, String> =
+            files.iter().map(|(k, v)| (PathBuf::from(k), (*v).to_owned())).collect();
+        let now: ReadText<'_> = &|path| files.get(path).cloned();
+        let read = Read { now, first_read: &|_| None, committed: &|_| None };
+        find(session, places, read).and_then(|plan| plan.path)
+    };
+    // Made by a command after a plan that is older, or that the session wrote itself.
+    for original in [before.clone(), Original::Absent] {
+        let mut session = touched("/w/PLAN.md", original);
+        session.commands = vec![testing::command("echo '- [x] ok' > z-plan.md", 5)];
+        let files = [plan, ("/w/z-plan.md", "- [x] ok")];
+        assert_eq!(path(&session, &plan_places(&[]), &files).as_deref(), Some("/w/PLAN.md"));
+    }
+    // Written with a tool after a plan that is older.
+    let mut session = touched("/w/PLAN.md", before);
+    session.touches.push(Touch { at: 5, ..touch("/w/z-plan.md", Original::Absent) });
+    let files = [plan, ("/w/z-plan.md", "- [x] ok")];
+    assert_eq!(path(&session, &plan_places(&[]), &files).as_deref(), Some("/w/PLAN.md"));
+    // A later prompt may be about another plan.
+    session.asks = vec![testing::ask("Make another plan.", 3)];
+    assert_eq!(path(&session, &plan_places(&[]), &files).as_deref(), Some("/w/z-plan.md"));
+    // A glob of the project's.
+    let mut session = touched("/w/PLAN.md", Original::Absent);
+    session.touches.push(Touch { at: 5, ..touch("/w/src/a.rs", Original::Unknown) });
+    let files = [plan, ("/w/src/a.rs", "fn main() {}")];
+    let places = plan_places(&[]).with_projects(&["**".to_owned()]);
+    assert_eq!(path(&session, &places, &files).as_deref(), Some("/w/PLAN.md"));
+    session.touches.remove(0);
+    assert_eq!(path(&session, &places, &files).as_deref(), Some("/w/src/a.rs"));
+}
+
 const FILE: &str = "/home/me/.claude/plans/slug.md";
 
 #[test]
@@ -73,11 +110,8 @@ fn its_file_counts_when_it_was_kept_up_and_what_it_dropped_is_still_promised() {
     let session = approves(Some(text), None, Some("slug"));
     let plan = found(&session, &[(FILE, "1. make a ✅\n3. make c")]).expect("a plan");
     assert_eq!(plan.source, PlanSource::ApprovedFile);
-    let promised: Vec<_> = plan.promised().into_iter().map(|step| (step.number, step.text)).collect();
-    assert_eq!(
-        promised,
-        [(1, "make a ✅"), (2, "make c"), (3, "make b")].map(|(n, text)| (n, text.to_owned()))
-    );
+    let promised: Vec<_> = plan.promised().map(|step| (step.number, step.text.as_str())).collect();
+    assert_eq!(promised, [(1, "make a ✅"), (2, "make c"), (3, "make b")]);
     assert_eq!(
         plan.diff().as_deref(),
         Some("@@ -1,3 +1,2 @@\n-1. make a\n-2. make b\n+1. make a ✅\n 3. make c\n")
@@ -281,7 +315,7 @@ fn a_page_in_which_the_session_ticked_boxes_is_a_plan() {
     let session = |touches: Vec<Touch>| Session { touches, ..Session::default() };
     let files = [("/w/todo.md", "- [x] a\n")];
     let plan = found(&session(vec![made.clone(), ticked]), &files).expect("a plan");
-    let first_written = PlanBefore { text: "- [ ] a\n".into(), from: BeforeSource::FirstWritten };
+    let first_written = PlanBefore::new("- [ ] a\n", BeforeSource::FirstWritten);
     assert_eq!((plan.before, plan.ticked_before.len()), (Some(first_written), 0));
     assert_eq!(found(&session(vec![made]), &files), None);
 }

@@ -2,6 +2,7 @@
 //! secret here is made up, and put together at run time where a scanner would find it.
 
 mod shapes;
+mod transcripts;
 
 use std::time::{Duration, Instant};
 

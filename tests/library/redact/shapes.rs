@@ -1,5 +1,5 @@
-//! How many shapes of secrets are missed, and how many of what only looks like one are masked: tables of
-//! shapes, each with values of its own in every run.
+//! How many shapes of secrets are missed, and how many of what only looks like one are masked:
+//! tables of shapes, each with values of its own in every run.
 
 use std::collections::BTreeMap;
 
@@ -32,8 +32,8 @@ fn is_masked(shape: &Shape) -> bool {
     mask(&shape.text).count > 0
 }
 
-/// Returns the names of shapes that go wrong in more than a quarter of their values, and how many values
-/// went wrong in all, in thousandths.
+/// Returns the names of shapes that go wrong in more than a quarter of their values, and how many
+/// values went wrong in all, in thousandths.
 fn figures(table: &'static str, is_wrong: fn(&Shape) -> bool) -> (Vec<String>, u64) {
     let seed = seed();
     let failures = failures(table, seed, is_wrong);

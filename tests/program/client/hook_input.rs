@@ -1,5 +1,5 @@
-//! What can be wrong with what the hook is given: stdin, the transcript, the plan. Nothing of it blocks,
-//! hangs or stays unsaid.
+//! What can be wrong with what the hook is given: stdin, the transcript, the plan. Nothing of it
+//! blocks, hangs or stays unsaid.
 
 use std::process::Command;
 
@@ -72,7 +72,8 @@ fn an_object_with_nothing_that_we_know_is_a_stop_with_nothing_to_audit() {
     run.same(&run.record()["transcript"]["problem"], &json!("the hook's input names no transcript"));
 }
 
-/// Asserts that the transcript could not be read, and that the stop goes through and the log says so.
+/// Asserts that the transcript could not be read, and that the stop goes through and the log says
+/// so.
 #[track_caller]
 fn without_transcript(project: &TestProject, problem: &str) {
     let run = project.run();
@@ -157,10 +158,18 @@ fn a_plan_that_is_gone_is_no_plan() {
     let claim = BETA.replace("Create `notes/beta.txt`", "I created alpha.txt and notes/beta.txt.");
     project.readers(&[&claim]);
     let run = project.run();
-    run.check(run.holds().contains("words: \"I created alpha.txt and notes/beta.txt.\""), "the claim is");
+    run.check(run.holds().contains("\n   \"I created alpha.txt and notes/beta.txt.\"\n"), "the claim is");
     run.same(&run.record()["plan"], &Value::Null);
     run.same(&run.record()["findings"][0]["claimed_in"], &json!("message"));
     assert!(project.prompt("first").contains("plan>>\n(no plan"));
+}
+
+#[test]
+fn a_nul_in_the_plan_made_it_no_plan() {
+    let mut project = TestProject::with_drift();
+    project.wrote("PLAN.md", "# Plan\n\n- [x] Create `alpha.txt`\n- [x] Create `notes/beta.txt`\n\0\n");
+    project.says("All done.");
+    project.run().holds();
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn init_writes_a_file_that_sets_nothing_and_never_overwrites() {
         run.answers(
             0,
             &format!(
-                "Wrote DIR/{file}, with every setting in it and none of them set.\nIts schema is beside it, for your editor. \
+                "Wrote DIR/{file}, with every setting commented out.\nIts schema is beside it, for your editor. \
                  `punchlist config show` tells what counts.\n"
             ),
             "",
@@ -57,7 +57,7 @@ fn init_writes_a_file_that_sets_nothing_and_never_overwrites() {
         again.answers(
             1,
             "",
-            &format!("punchlist: DIR/{file} is there already and was left as it is; `punchlist config show` tells what it sets\n"),
+            &format!("punchlist: DIR/{file} already exists and was left as it is; `punchlist config show` tells what it sets\n"),
         );
         again.same(&std::fs::read_to_string(project.path(file)).expect("the file").as_str(), &"# mine\n");
     }

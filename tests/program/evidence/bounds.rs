@@ -1,5 +1,5 @@
-//! Texts that would grow into far more than they are: what is answered, logged and stored of a stop is bounded,
-//! and so is the time that it takes. And whose git is run.
+//! Texts that would grow into far more than they are: what is answered, logged and stored of a stop
+//! is bounded, and so is the time that it takes. And whose git is run.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -104,8 +104,46 @@ fn a_million_odd_characters_take_no_longer_than_plain_words() {
 
 #[test]
 fn a_git_of_the_repository_is_not_run_by_an_empty_or_relative_entry_of_path() {
-    for path in ["", ":", ".:", ".", "./:", "bin:"] {
+    git_is_not_the_repositorys(&["", ":", ".:", ".", "./:", "bin:"]);
+}
+
+#[test]
+fn a_git_of_the_repository_was_run_by_an_absolute_entry_of_path() {
+    git_is_not_the_repositorys(&["WORK/bin:", "WORK:", "WORK/../link/bin:"]);
+}
+
+/// A session works in a folder of a clone, and the clone's own programs are in PATH: by npm, by
+/// direnv, or by the `env` of its settings.
+#[test]
+fn a_program_of_the_repository_around_the_workspace_was_run() {
+    for name in ["git", "claude"] {
+        for entry in ["WORK/../bin", "DIR/link", "/proc/self/cwd/../bin"] {
+            let mut project = TestProject::in_workspace("clone/below");
+            project.wrote("PLAN.md", "# Plan\n\n- [x] Create `notes/beta.txt`\n");
+            project.says("Done.");
+            project.git(&["init", "-q", ".."]);
+            let program = format!("../bin/{name}");
+            project.file(&program, &format!("#!/bin/sh\necho ran >> '{}'\n", project.path("mark").display()));
+            fs::set_permissions(project.in_work(&program), fs::Permissions::from_mode(0o755)).expect("set");
+            std::os::unix::fs::symlink(project.in_work("../bin"), project.path("link")).expect("a link");
+            let entry = entry.replace("WORK", &project.in_work("").display().to_string());
+            let entry = entry.replace("DIR", &project.path("").display().to_string());
+            project.var("PATH", format!("{entry}:/usr/bin:/bin"));
+            project.unset("PUNCHLIST_CLAUDE");
+            let run = project.run();
+            run.logs("block", "findings");
+            run.check(!project.path("mark").exists(), &format!("{name} by {entry:?}"));
+        }
+    }
+}
+
+/// Asserts that git is asked, and that it is none of the workspace's, whatever PATH begins with.
+#[track_caller]
+fn git_is_not_the_repositorys(paths: &[&str]) {
+    for path in paths {
         let mut project = TestProject::with_drift();
+        std::os::unix::fs::symlink(project.in_work(""), project.path("link")).expect("a link");
+        let path = path.replace("WORK", project.in_work("").display().to_string().trim_end_matches('/'));
         for name in ["git", "bin/git"] {
             project.file(name, &format!("#!/bin/sh\necho ran >> '{}'\n", project.path("mark").display()));
             fs::set_permissions(project.in_work(name), fs::Permissions::from_mode(0o755)).expect("set");

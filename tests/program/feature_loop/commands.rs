@@ -9,17 +9,16 @@ const SESSION: &str = "11111111-2222-4333-8444-555555555555";
 #[test]
 fn init_writes_what_is_missing_and_leaves_what_is_there() {
     let machine = Machine::new();
+    machine.list(&[("F1", false)]);
     assert_eq!(
         machine.print(&["loop", "init"]),
-        "feature_list.json: written; 0 features, 0 of them pass\n  \
-         Put each in as {\"id\": \"F1\", \"description\": \"…\", \"steps\": [\"…\"], \"passes\": false}.\n\
-         progress.txt: iteration 0 of 50, 0 features are open\n\
+        "feature_list.json: is there already; 1 feature, 0 of them pass\n\
+         progress.txt: iteration 0 of 50, 1 feature is open\n\
          Bound to no session: `punchlist loop run` works the list off, or `! punchlist loop start` in a session.\n"
     );
-    assert_eq!(machine.read("project/feature_list.json"), "{\n  \"features\": []\n}\n");
     let progress = machine.read("project/progress.txt");
     assert!(
-        progress.starts_with("iteration: 0\nmax: 50\nstatus: IN_PROGRESS\npassing: 0 of 0\nupdated: 20"),
+        progress.starts_with("iteration: 0\nmax: 50\nstatus: IN_PROGRESS\npassing: 0 of 1\nupdated: 20"),
         "{progress}"
     );
     assert_eq!(
@@ -32,6 +31,33 @@ fn init_writes_what_is_missing_and_leaves_what_is_there() {
         &std::fs::metadata(machine.path("project/progress.txt")).expect("there").permissions(),
     );
     assert_eq!(mode & 0o600, 0o600);
+}
+
+/// A loop with an empty list held nobody, and nobody noticed.
+#[test]
+fn init_with_nothing_to_begin_with_begins_nothing_and_says_what_would_do() {
+    let machine = Machine::new();
+    let example =
+        "put each in as {\"id\": \"F1\", \"description\": \"…\", \"steps\": [\"…\"], \"passes\": false}";
+    assert_eq!(
+        machine.fails(&["loop", "init"]),
+        format!(
+            "punchlist: there is no feature_list.json here to work through, and no loop was begun. `punchlist loop init \
+             --from FILE` takes a JSON list, or the items of a Markdown list; or write the file: {example}\n"
+        )
+    );
+    machine.write("project/PLAN.md", "# Shop\n- [ ] Log in\n- [ ] Log out\n");
+    let said = machine.fails(&["loop", "init"]);
+    assert!(
+        said.contains("PLAN.md has 2 items: `punchlist loop init --from PLAN.md` begins with them; or write"),
+        "{said}"
+    );
+    machine.list(&[]);
+    assert_eq!(
+        machine.fails(&["loop", "init"]),
+        format!("punchlist: feature_list.json has no features yet: {example}\n")
+    );
+    assert!(!machine.path("project/progress.txt").exists());
 }
 
 #[test]
@@ -115,7 +141,7 @@ fn somebody_outside_changes_what_is_to_be_done_and_not_who_does_it() {
     machine.print(&["loop", "start", "--session", "s"]);
     machine.list(&[("F1", true), ("F2", false)]);
     assert_eq!(machine.status()["gone"], json!(["F3"]));
-    let said = machine.print(&["loop", "start", "--as-is", "--max", "30"]);
+    let said = machine.typed("punchlist loop start --as-is --max 30", &[]);
     assert!(
         said.starts_with("progress.txt: iteration 0 of 30, 1 feature is open\nBound to session s:"),
         "{said}"
@@ -130,6 +156,8 @@ fn somebody_outside_changes_what_is_to_be_done_and_not_who_does_it() {
             "punchlist: only a person can drop features: --as-is is for a terminal of your own, outside of a session\n"
         )
     );
+    let hidden = machine.run_with(&["loop", "start", "--as-is"], &[("CLAUDECODE", "")]);
+    assert_eq!(hidden.stderr, refused.stderr, "nor can an agent that hides itself");
     machine.run_with(&["loop", "stop"], &inside).printed();
     assert_eq!(machine.status()["ended"]["why"], "halted by `punchlist loop stop`, which session s ran");
 }
@@ -158,7 +186,11 @@ fn a_folder_below_is_of_the_loop_above_and_a_folder_beside_is_not() {
 #[test]
 fn marks_are_set_by_command() {
     let machine = Machine::begun();
-    assert_eq!(machine.print(&["loop", "pass", "F2", "F3"]), "F2, F3: passes; 3 of 3 pass now\n");
+    assert_eq!(
+        machine.print(&["loop", "pass", "F2", "F3"]),
+        "F2, F3: passes; 3 of 3 pass now\n\
+         It is looked into at the next stop: only what you type in a terminal of your own counts as it is.\n"
+    );
     assert_eq!(
         machine.read("project/feature_list.json"),
         Machine::list_text(&[("F1", true), ("F2", true), ("F3", true)])
@@ -168,6 +200,20 @@ fn marks_are_set_by_command() {
         machine.fails(&["loop", "pass", "F9"]),
         "punchlist: feature_list.json: there is no feature \"F9\" in it; there are F1, F2, F3\n"
     );
+}
+
+#[test]
+fn the_hooks_timeout_left_no_room_for_the_whole_lists_command() {
+    let timeout = |config: &str| {
+        let machine = Machine::new();
+        machine.write("home/.config/punchlist/config.toml", config);
+        machine.print(&["install"]);
+        let settings: serde_json::Value =
+            serde_json::from_str(&machine.read("project/.claude/settings.local.json")).expect("JSON");
+        settings["hooks"]["Stop"][0]["hooks"][0]["timeout"].as_u64().expect("a timeout")
+    };
+    // 120 s for the command, 45 s for the first reader, and what the hook itself needs.
+    assert_eq!((timeout(""), timeout("[loop]\nverify = \"npm test\"\n")), (120, 180));
 }
 
 #[test]

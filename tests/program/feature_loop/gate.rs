@@ -1,14 +1,15 @@
-//! The gate at the stops of a session: held with the next feature, let go with a reason, and everybody else left alone.
+//! The gate at the stops of a session: held with the next feature, let go with a reason, and
+//! everybody else left alone.
 
 use serde_json::{Value, json};
 
 use crate::feature_loop::machine::Machine;
 use crate::test_machine::ProgramOutput;
 
-const ALL: &[(&str, bool)] = &[("F1", true), ("F2", true), ("F3", true)];
+pub(super) const ALL: &[(&str, bool)] = &[("F1", true), ("F2", true), ("F3", true)];
 const OPEN: &[(&str, bool)] = &[("F1", true), ("F2", false), ("F3", false)];
 
-fn bound() -> Machine {
+pub(super) fn bound() -> Machine {
     let machine = Machine::begun();
     // There before the session: a change during it would be told.
     machine.write("home/.config/punchlist/config.toml", "[audit]\nenabled = false\n");
@@ -18,7 +19,7 @@ fn bound() -> Machine {
 
 /// The reason of a hold.
 #[track_caller]
-fn held(ran: &ProgramOutput) -> String {
+pub(super) fn held(ran: &ProgramOutput) -> String {
     assert_eq!(ran.code, Some(2), "{ran:?}");
     let reply: Value = serde_json::from_str(&ran.stdout).expect("a reply");
     reply["reason"].as_str().expect("a reason").to_owned()
@@ -26,13 +27,13 @@ fn held(ran: &ProgramOutput) -> String {
 
 /// What the person is told when a stop goes through.
 #[track_caller]
-fn told(ran: &ProgramOutput) -> String {
+pub(super) fn told(ran: &ProgramOutput) -> String {
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{ran:?}");
     let reply: Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
     reply["systemMessage"].as_str().unwrap_or_default().to_owned()
 }
 
-fn stop(machine: &Machine) -> ProgramOutput {
+pub(super) fn stop(machine: &Machine) -> ProgramOutput {
     machine.stop("s", &json!({}))
 }
 
@@ -52,12 +53,14 @@ fn the_bound_session_is_held_with_the_next_feature_until_all_pass_and_nobody_els
     let subagent = machine.stop("s", &json!({ "hook_event_name": "SubagentStop", "agent_id": "a" }));
     assert_eq!((subagent.code, subagent.stdout.as_str()), (Some(0), ""));
     // It goes on though it was held already: that is what keeps it at work.
+    machine.write("project/src/a.rs", "2");
     machine.list(&[("F1", true), ("F2", true), ("F3", false)]);
     let reason = held(&machine.stop("s", &json!({ "stop_hook_active": true })));
     assert!(
         reason.contains("2 of 3 features pass. This is iteration 2 of 10.\n\nNext feature: F3\n"),
         "{reason}"
     );
+    machine.write("project/src/a.rs", "3");
     machine.list(ALL);
     assert_eq!(
         told(&stop(&machine)),
@@ -72,6 +75,175 @@ fn the_bound_session_is_held_with_the_next_feature_until_all_pass_and_nobody_els
         .collect();
     assert_eq!(causes[0], "feature-open");
     assert!(causes.contains(&json!("loop-over")), "{causes:?}");
+}
+
+/// `sed -i s/false/true/ feature_list.json` was COMPLETE.
+#[test]
+fn marks_with_no_work_behind_them_are_set_back_and_named() {
+    let machine = bound();
+    held(&stop(&machine));
+    machine.list(ALL);
+    let reason = held(&stop(&machine));
+    let no_work = "no file changed and nothing was committed since it was handed out. Where it works already, add a test that shows it";
+    assert!(
+        reason.contains(&format!(
+            "Set to pass in feature_list.json, and set back to open:\n- F2: {no_work}\n- F3: {no_work}\n"
+        )),
+        "{reason}"
+    );
+    assert!(reason.contains("1 of 3 features pass."), "{reason}");
+    let list: Value = serde_json::from_str(&machine.read("project/feature_list.json")).expect("JSON");
+    let marks: Vec<_> =
+        list["features"].as_array().expect("a list").iter().map(|one| one["passes"].clone()).collect();
+    assert_eq!(marks, [json!(true), json!(false), json!(false)]);
+    // Nor does it help to begin the loop again.
+    machine.list(ALL);
+    machine.run_with(&["loop", "start"], &[("CLAUDECODE", "1"), ("CLAUDE_CODE_SESSION_ID", "s")]).printed();
+    assert!(held(&stop(&machine)).contains("set back to open:\n- F2"));
+    // Nor to mark them by command, with or without a terminal, and not to say whose command it is.
+    let inside = [("CLAUDECODE", "1"), ("CLAUDE_CODE_SESSION_ID", "s")];
+    machine.run_with(&["loop", "pass", "F2", "F3"], &[("CLAUDECODE", "")]).printed();
+    assert!(held(&stop(&machine)).contains("set back to open:\n- F2"));
+    machine.typed("unset CLAUDECODE CLAUDE_CODE_SESSION_ID; punchlist loop pass F2 F3", &inside);
+    assert!(held(&stop(&machine)).contains("set back to open:\n- F2"));
+    // A person's word needs no work.
+    assert_eq!(machine.typed("punchlist loop pass F2 F3", &[]), "F2, F3: passes; 3 of 3 pass now\n");
+    assert!(told(&stop(&machine)).starts_with("punchlist: feature loop COMPLETE: all 3 features pass"));
+}
+
+/// `loop stop` and `loop init`, both run by the session, took every mark for looked into.
+#[test]
+fn a_session_that_begins_its_loop_anew_vouches_for_no_mark() {
+    let inside = [("CLAUDECODE", "1"), ("CLAUDE_CODE_SESSION_ID", "s")];
+    let machine = bound();
+    held(&stop(&machine));
+    machine.list(ALL);
+    machine.run_with(&["loop", "stop"], &inside).printed();
+    machine.run_with(&["loop", "init", "--max", "10"], &inside).printed();
+    let reason = held(&stop(&machine));
+    assert!(reason.contains("set back to open:\n- F2") && reason.contains("\n- F3"), "{reason}");
+    // Nor with a list that lacks what is open.
+    machine.list(&ALL[..1]);
+    machine.run_with(&["loop", "stop"], &inside).printed();
+    machine.run_with(&["loop", "init", "--max", "10"], &inside).printed();
+    assert!(held(&stop(&machine)).contains("so still open: F2, F3"));
+    // Once it is complete, another list is another matter.
+    machine.list(OPEN);
+    machine.typed("punchlist loop pass F2 F3", &[]);
+    assert!(told(&stop(&machine)).contains("feature loop COMPLETE"));
+    machine.write("project/feature_list.json", r#"[{"id":"G1","passes":true},{"id":"G2"}]"#);
+    machine.run_with(&["loop", "init", "--max", "10"], &inside).printed();
+    let reason = held(&stop(&machine));
+    assert!(reason.contains("1 of 2 features pass") && !reason.contains("set back"), "{reason}");
+}
+
+/// An agent that ran `loop stop` was let go without a word.
+#[test]
+fn a_loop_that_the_session_halted_itself_is_told_once() {
+    let machine = bound();
+    held(&stop(&machine));
+    machine.run_with(&["loop", "stop"], &[("CLAUDECODE", "1"), ("CLAUDE_CODE_SESSION_ID", "s")]).printed();
+    assert_eq!(told(&machine.stop("other", &json!({}))), "");
+    assert_eq!(
+        told(&stop(&machine)),
+        "punchlist: feature loop PAUSED, after 1 iteration: halted by `punchlist loop stop`, which this session ran"
+    );
+    assert_eq!(told(&stop(&machine)), "");
+}
+
+/// `sed` on one feature and `git commit -am x` passed for work.
+#[test]
+fn a_commit_of_the_mark_alone_is_no_work() {
+    let machine = bound();
+    let commit = || {
+        machine.git(&["add", "-A"]);
+        machine.git(&["-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "x"]);
+    };
+    commit();
+    held(&stop(&machine));
+    machine.list(&[("F1", true), ("F2", true), ("F3", false)]);
+    commit();
+    assert!(held(&stop(&machine)).contains("set back to open:\n- F2: no file changed"));
+    machine.write("project/src/a.rs", "1");
+    machine.list(&[("F1", true), ("F2", true), ("F3", false)]);
+    commit();
+    assert!(held(&stop(&machine)).contains("2 of 3 features pass"));
+}
+
+#[test]
+fn several_that_are_set_at_once_are_judged_by_a_reader() {
+    let judged = |script: &str| {
+        let machine = bound();
+        machine.write("project/src/a.rs", "1");
+        machine.list(ALL);
+        let stop = machine.stop_with_client("s", script);
+        let stats: Value =
+            serde_json::from_str(&machine.print(&["log", "stats", "--json"])).expect("figures");
+        assert_eq!(stats["days"][0]["cost_usd"], json!(0.0012), "the call is in the log");
+        stop
+    };
+    let verdicts = r#"features answer {"features":[{"number":1,"built":true,"why":"It is there."},{"number":2,"built":false,"why":"Nothing of it is there."}]}"#;
+    let reason = held(&judged(verdicts));
+    assert!(
+        reason.contains("set back to open:\n- F3: a reader finds no work for it: Nothing of it is there.\n"),
+        "{reason}"
+    );
+    assert!(reason.contains("2 of 3 features pass."), "{reason}");
+    // What could not be judged is not wrong: the session may go, and the loop stays open.
+    let message =
+        told(&judged(r#"features answer {"features":[{"number":1,"built":true,"why":"It is there."}]}"#));
+    let open = "punchlist: feature loop: all features are set to pass, and it stays open: ";
+    let of_one = format!("{open}F3 was set to pass at once, and nobody could judge that: the reader did not");
+    assert!(message.starts_with(&of_one), "{message}");
+}
+
+/// What no reader had judged was COMPLETE, with a line that said so.
+#[test]
+fn what_nobody_could_judge_stays_open_until_somebody_can() {
+    let machine = bound();
+    machine.write("project/src/a.rs", "1");
+    machine.list(ALL);
+    let message = told(&machine.stop_with_client("s", "exit 3"));
+    let open = "punchlist: feature loop: all features are set to pass, and it stays open: F2, F3 were set to pass at \
+                once, and nobody could judge that: no reader could judge them, ";
+    let ways = ". A `verify` in the list would show it; `punchlist loop pass`, typed by you, takes your word";
+    assert!(message.starts_with(open) && message.ends_with(ways), "{message}");
+    assert_eq!(machine.status()["status"], "IN_PROGRESS");
+    let built = r#"features answer {"features":[{"number":1,"built":true,"why":"It is there."},{"number":2,"built":true,"why":"It is there."}]}"#;
+    let message = told(&machine.stop_with_client("s", built));
+    assert!(message.starts_with("punchlist: feature loop COMPLETE: all 3 features pass"), "{message}");
+}
+
+/// A transcript of a session that ran one command at a time.
+fn ran_at(line: &str, from: jiff::Timestamp, to: jiff::Timestamp) -> String {
+    let call = json!({ "type": "tool_use", "id": "t1", "name": "Bash", "input": { "command": line } });
+    let result = json!({ "type": "tool_result", "tool_use_id": "t1", "content": "" });
+    let row = |kind: &str, time: jiff::Timestamp, content: &Value| json!({ "type": kind, "timestamp": time.to_string(), "message": { "role": kind, "content": [content] } });
+    format!("{}\n{}\n", row("assistant", from, &call), row("user", to, &result))
+}
+
+/// A person's own save, or another session's, passed for the work behind a mark.
+#[test]
+fn work_of_somebody_else_is_no_work_of_this_session() {
+    let machine = bound();
+    let begun = jiff::Timestamp::now();
+    held(&stop(&machine));
+    std::thread::sleep(std::time::Duration::from_millis(30));
+    machine.write("project/src/theirs.rs", "1");
+    std::thread::sleep(std::time::Duration::from_millis(30));
+    let sed = jiff::Timestamp::now();
+    machine.list(&[("F1", true), ("F2", true), ("F3", false)]);
+    let line = "sed -i s/false/true/ feature_list.json";
+    machine.write("s.jsonl", &ran_at(line, sed, jiff::Timestamp::now()));
+    let reason = held(&stop(&machine));
+    let others = "set back to open:\n- F2: what changed since it was handed out was not changed by this session. \
+                  Where it works already, add a test that shows it\n";
+    assert!(reason.contains(others), "{reason}");
+    // The same file counts where a command of the session wrote it.
+    machine.write("project/src/theirs.rs", "2");
+    machine.list(&[("F1", true), ("F2", true), ("F3", false)]);
+    machine.write("s.jsonl", &ran_at("make", begun, jiff::Timestamp::now()));
+    assert!(held(&stop(&machine)).contains("2 of 3 features pass"));
 }
 
 #[test]
@@ -143,12 +315,13 @@ fn a_full_context_is_handed_over_to_a_fresh_session() {
 #[test]
 fn features_that_are_taken_out_are_asked_for_until_a_person_drops_them() {
     let machine = bound();
+    machine.write("project/src/a.rs", "1");
     machine.list(&[("F1", true), ("F2", true)]);
     machine.write("project/progress.txt", "status: COMPLETE\n");
     let reason = held(&stop(&machine));
     assert!(reason.contains("progress.txt says COMPLETE, and that is not so yet"), "{reason}");
     assert!(reason.contains("so still open: F3. Put them back as they were"), "{reason}");
-    machine.print(&["loop", "start", "--session", "s", "--as-is"]);
+    machine.typed("punchlist loop start --session s --as-is", &[]);
     assert!(told(&stop(&machine)).starts_with("punchlist: feature loop COMPLETE: all 2 features pass"));
 }
 

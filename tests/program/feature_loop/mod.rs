@@ -5,3 +5,4 @@ mod gate;
 pub(crate) mod machine;
 mod run;
 mod signals;
+mod verified;

@@ -117,12 +117,35 @@ fn the_same_failure_again_and_again_ends_it() {
 
 #[test]
 fn a_failure_that_goes_away_is_forgotten() {
-    let machine = Machine::begun();
+    let machine = Machine::nearly_done();
     let all = format!("on-call 3 {}", Machine::writes(ALL));
     machine.script(&["on-call 1 api-error Overloaded", "on-call 2 crash-signal", &all, DONE]);
     let ran = machine.run(&["loop", "run", "--retry-after", "10ms"]);
     assert_eq!((ran.code, machine.calls().len()), (Some(0), 3), "{}", ran.stdout);
     assert!(ran.stdout.contains("failed: it was ended by signal 9"), "{}", ran.stdout);
+}
+
+/// What no reader had judged was COMPLETE, with a line that said so.
+#[test]
+fn several_that_are_set_at_once_stay_open_until_a_person_takes_them() {
+    let machine = Machine::begun();
+    machine.script(&[&format!("on-call 1 {}", Machine::writes(ALL)), DONE]);
+    let ran = machine.run(&["loop", "run"]);
+    assert_eq!((ran.code, machine.calls().len()), (Some(1), 1), "{}", ran.stdout);
+    let why = "FAILED: F2, F3 were set to pass at once, and nobody could judge that: `loop run` asks no reader, only \
+               the hook does. A `verify` in the list would show it; `punchlist loop pass`, typed by you, takes your word";
+    assert!(ran.stdout.contains(why), "{}", ran.stdout);
+    let again = machine.run(&["loop", "run"]);
+    assert_eq!((again.code, machine.calls().len()), (Some(1), 1), "{}", again.stdout);
+    machine.typed("punchlist loop pass F2 F3", &[]);
+    let ran = machine.run(&["loop", "run"]);
+    assert_eq!((ran.code, machine.calls().len()), (Some(0), 1), "{}", ran.stdout);
+    // One command of the person's for the whole list speaks for all of it.
+    let machine = Machine::begun();
+    machine.write("home/.config/punchlist/config.toml", "[loop]\nverify = \"true\"\n");
+    machine.script(&[&format!("on-call 1 {}", Machine::writes(ALL)), DONE]);
+    let ran = machine.run(&["loop", "run"]);
+    assert_eq!((ran.code, machine.calls().len()), (Some(0), 1), "{}", ran.stdout);
 }
 
 #[test]
@@ -180,7 +203,7 @@ fn time_that_is_up_ends_the_session_too() {
 
 #[test]
 fn work_that_comes_again_is_looked_for_every_so_often() {
-    let machine = Machine::begun();
+    let machine = Machine::nearly_done();
     // All pass after the first session; a feature is set back by the time of the third look.
     let all = format!("on-call 1 {}", Machine::writes(ALL));
     let again = format!("on-call 2 {}", Machine::writes(ALL));
@@ -221,7 +244,7 @@ fn a_list_that_is_gone_or_empty_is_said() {
         machine.fails(&["loop", "run"]),
         "punchlist: feature_list.json can't be read: it is not there; `punchlist loop init` begins a loop\n"
     );
-    machine.print(&["loop", "init"]);
+    machine.list(&[]);
     assert_eq!(
         machine.fails(&["loop", "run"]),
         "punchlist: feature_list.json has no features yet; put some in, or let a session do it\n"

@@ -23,7 +23,7 @@ fn at_work(machine: &Machine) -> Child {
 #[test]
 fn a_signal_ends_the_session_and_the_run_and_another_run_goes_on() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
-        let machine = Machine::begun();
+        let machine = Machine::nearly_done();
         let all = format!("on-call 2 {}", Machine::writes(ALL));
         machine.script(&["on-call 1 hang", &all, DONE]);
         let run = at_work(&machine);
@@ -104,7 +104,7 @@ fn a_run_that_is_killed_leaves_no_lock_and_its_session_is_waited_for() {
 
 #[test]
 fn a_run_that_was_cut_off_with_its_session_goes_on() {
-    let machine = Machine::begun();
+    let machine = Machine::nearly_done();
     let all = format!("on-call 2 {}", Machine::writes(ALL));
     machine.script(&["on-call 1 hang", &all, DONE]);
     let run = at_work(&machine);

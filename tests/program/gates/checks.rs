@@ -1,5 +1,9 @@
 //! The checks that a person set: when they run, what holds, and what can't be told.
 
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
 use serde_json::json;
 
 use crate::test_project::{Run, TestProject};
@@ -80,7 +84,9 @@ fn what_failed_runs_again_and_what_it_writes_itself_is_not_touched_by_the_sessio
     project.file("broken", "");
     held(&project.run());
     std::fs::remove_file(project.in_work("broken")).expect("removed");
-    project.run().logs("allow", "unchanged");
+    let run = project.run();
+    run.check(run.stdout.contains("the check \\\"test\\\" passes now"), "it is told");
+    run.logs("allow", "clean");
     assert_eq!(runs(&project), 2, "it had failed");
     project.run();
     assert_eq!(runs(&project), 2, "it passed with its own files as they are");
@@ -90,12 +96,231 @@ fn what_failed_runs_again_and_what_it_writes_itself_is_not_touched_by_the_sessio
 fn what_a_command_changed_is_touched_too() {
     let mut project = TestProject::new();
     project.transcript.asked("Fix the typo.");
-    project.transcript.ran("sed -i s/a/b/ gamma.txt", "");
-    project.file("gamma.txt", "b\n");
+    project.ran_now("sed -i s/a/b/ gamma.txt", |project| project.file("gamma.txt", "b\n"));
     project.says("Fixed.");
     project.own_config(COUNTING);
     project.run();
     assert_eq!(runs(&project), 1);
+}
+
+/// What a command does.
+type Work<'a> = &'a dyn Fn(&TestProject);
+
+/// `cargo test` was not due when `rm tests/b.rs` or `mv` had broken it.
+#[test]
+fn what_a_command_took_away_moved_or_gave_another_time_is_touched_too() {
+    let old = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
+    let set_old = |path: PathBuf| {
+        let file = fs::File::options().write(true).open(path).expect("there");
+        file.set_modified(old).expect("set");
+    };
+    let moves = |project: &TestProject| {
+        fs::rename(project.in_work("tests/b.rs"), project.in_work("src/b.rs")).expect("moved");
+    };
+    let trials: [(&str, bool, &str, Work<'_>); 5] = [
+        ("rm tests/b.rs", true, "tests/**", &|project| {
+            fs::remove_file(project.in_work("tests/b.rs")).expect("removed");
+        }),
+        ("rm -r tests", false, "tests", &|project| {
+            fs::remove_dir_all(project.in_work("tests")).expect("removed");
+        }),
+        ("./clean", true, "tests/**", &|project| {
+            fs::remove_dir_all(project.in_work("tests")).expect("removed");
+        }),
+        ("mv tests/b.rs src", false, "src/b.rs", &moves),
+        ("touch -d 1970-01-12 src/a.rs", false, "src/a.rs", &|project| set_old(project.in_work("src/a.rs"))),
+    ];
+    for (line, has_git, when, work) in trials {
+        let mut project = TestProject::new();
+        project.transcript.asked("Clean up.");
+        for name in ["src/a.rs", "tests/b.rs", "tests/c.rs"] {
+            project.file(name, "fn f() {}\n");
+            set_old(project.in_work(name));
+        }
+        if has_git {
+            project.git(&["init", "-q"]);
+            project.git(&["add", "-A"]);
+            project.git(&["commit", "-q", "-m", "x"]);
+        }
+        std::thread::sleep(Duration::from_millis(50));
+        project.own_config(&COUNTING.replace("name =", &format!("when = [\"{when}\"]\nname =")));
+        project.ran_now("make", |_| ());
+        project.says("Nothing yet.");
+        project.run();
+        assert_eq!(runs(&project), 0, "{line}");
+        project.ran_now(line, work);
+        project.says("Cleaned up.");
+        project.run();
+        assert_eq!(runs(&project), 1, "{line}");
+        project.run();
+        assert_eq!(runs(&project), 1, "{line}: it passed");
+    }
+}
+
+#[test]
+fn what_somebody_else_changed_meanwhile_makes_no_check_due() {
+    let mut project = TestProject::new();
+    project.transcript.asked("Fix the typo.");
+    // Long ago, and nothing in the folder is that old.
+    project.transcript.ran("sed -i s/a/b/ gamma.txt", "");
+    project.file("gamma.txt", "of another session\n");
+    project.says("Fixed.");
+    project.own_config(COUNTING);
+    project.run();
+    assert_eq!(runs(&project), 0);
+}
+
+/// The next stop of a session that was held.
+fn goes_on(project: &mut TestProject, words: &str) {
+    project.says(words);
+    project.input["stop_hook_active"] = json!(true);
+}
+
+/// What became of the check at the newest stop.
+fn outcome(run: &Run) -> serde_json::Value {
+    run.record()["gates"][0]["checks"][0].clone()
+}
+
+#[test]
+fn a_check_holds_again_until_it_is_green_and_then_it_is_told() {
+    let mut project = scene_with(COUNTING);
+    project.file("broken", "");
+    let run = project.run();
+    held(&run);
+    run.same(&outcome(&run), &json!({"name": "test", "outcome": "failed"}));
+    project.works_on();
+    goes_on(&mut project, "Fixed, the tests pass now.");
+    let run = project.run();
+    held(&run);
+    run.same(&outcome(&run), &json!({"name": "test", "outcome": "still-failing"}));
+    run.logs("block", "check-failed");
+    std::fs::remove_file(project.in_work("broken")).expect("removed");
+    project.works_on();
+    goes_on(&mut project, "Now they do.");
+    let run = project.run();
+    run.check(run.stdout.contains("punchlist: the check \\\"test\\\" passes now"), "it is told");
+    run.same(&outcome(&run), &json!({"name": "test", "outcome": "fixed"}));
+    run.logs("allow", "clean");
+    assert_eq!((runs(&project), project.blocks()), (3, 2));
+    project.run().logs("allow", "loop-guard");
+    assert_eq!(runs(&project), 3, "it passed");
+}
+
+#[test]
+fn a_check_that_still_fails_when_it_may_hold_no_more_is_told() {
+    let mut project = scene_with(&format!("{COUNTING}max_holds = 2\n"));
+    project.file("broken", "");
+    held(&project.run());
+    for words in ["Fixed, the tests pass now.", "Fixed, the tests really pass now."] {
+        project.works_on();
+        goes_on(&mut project, words);
+        if words.contains("really") {
+            break;
+        }
+        held(&project.run());
+    }
+    let run = project.run();
+    run.logs("allow", "check-failed");
+    run.check(
+        run.stdout.contains(
+            "the check \\\"test\\\" still fails after 2 holds, and the stop goes through: `echo run",
+        ),
+        "it is told",
+    );
+    run.same(&outcome(&run), &json!({"name": "test", "outcome": "still-failing"}));
+    // It was let go with it: a question costs nothing, work is looked at again.
+    project.input["stop_hook_active"] = json!(false);
+    let before = runs(&project);
+    project.transcript.asked("What is this?");
+    project.says("A project.");
+    project.run();
+    assert_eq!(runs(&project), before);
+    project.works_on();
+    project.says("More.");
+    held(&project.run());
+}
+
+#[test]
+fn an_agent_that_changed_nothing_is_let_go_and_the_person_is_told_that_it_still_fails() {
+    let mut project = scene_with(COUNTING);
+    project.file("broken", "");
+    let run = project.run();
+    held(&run);
+    let id = run.record()["id"].as_str().expect("an id").to_owned();
+    goes_on(&mut project, "The check is wrong: it needs a network.");
+    let run = project.run();
+    run.tells(&format!(
+        "the check \"test\" still fails: the agent changed nothing after it was held for it (punchlist log show {id})"
+    ));
+    run.logs("allow", "check-failed");
+    assert_eq!(runs(&project), 1, "it would only fail again");
+    project.run().logs("allow", "loop-guard");
+}
+
+#[test]
+fn a_check_that_fails_when_the_budget_is_spent_holds_nobody_and_is_told() {
+    let mut project = scene_with(&format!("[gates]\nmax_blocks = 1\n{COUNTING}"));
+    project.file("broken", "");
+    held(&project.run());
+    project.works_on();
+    project.says("Fixed, the tests pass now.");
+    let run = project.run();
+    run.logs("allow", "check-failed");
+    run.check(run.stdout.contains("the check \\\"test\\\" still fails after 1 hold"), "it is told");
+    assert_eq!((runs(&project), project.blocks()), (2, 1));
+}
+
+/// The loop guard came before the budget, and the stop was said to be unchecked.
+#[test]
+fn a_check_that_failed_at_the_stop_after_the_last_block_was_not_told() {
+    let mut project = scene_with(&format!("[gates]\nmax_blocks = 1\n{COUNTING}"));
+    project.file("broken", "");
+    held(&project.run());
+    project.works_on();
+    goes_on(&mut project, "Fixed, the tests pass now.");
+    let run = project.run();
+    run.logs("allow", "check-failed");
+    run.check(run.stdout.contains("the check \\\"test\\\" still fails after 1 hold"), "it is told");
+    assert_eq!((runs(&project), project.blocks()), (2, 1));
+}
+
+/// What it failed on was not the session's any more, so that it was not due, and nobody was told
+/// anything.
+#[test]
+fn a_check_that_held_runs_again_when_what_it_failed_on_is_gone() {
+    let mut project = scene_with(&COUNTING.replace("[[check]]", "[[check]]\nwhen = [\"made/**\"]"));
+    project.ran_now("mkdir made && touch made/x broken", |project| {
+        project.file("made/x", "");
+        project.file("broken", "");
+    });
+    project.says("Made.");
+    held(&project.run());
+    std::fs::remove_dir_all(project.in_work("made")).expect("removed");
+    std::fs::remove_file(project.in_work("broken")).expect("removed");
+    goes_on(&mut project, "Taken out again.");
+    let run = project.run();
+    run.check(run.stdout.contains("the check \\\"test\\\" passes now"), "it is told");
+    assert_eq!(runs(&project), 2);
+}
+
+/// A block has no room for what became of the block before: it is told at the next stop that has.
+#[test]
+fn what_became_of_a_finding_is_told_after_a_check_that_holds_again() {
+    let mut project = TestProject::with_drift();
+    project.own_config(COUNTING);
+    project.file("broken", "");
+    held(&project.run());
+    project.works_on();
+    goes_on(&mut project, "All of it is done, as I said.");
+    held(&project.run());
+    std::fs::remove_file(project.in_work("broken")).expect("removed");
+    project.works_on();
+    goes_on(&mut project, "The check passes now.");
+    let run = project.run();
+    run.check(run.stdout.contains("punchlist: 1 finding, ignored by the agent: [A]"), "what was left");
+    run.check(run.stdout.contains("punchlist: the check \\\"test\\\" passes now"), "and what is new");
+    let again = project.run();
+    again.check(!again.stdout.contains("ignored by the agent"), "once");
 }
 
 #[test]
@@ -155,7 +380,7 @@ fn what_a_project_asks_for_runs_only_when_a_person_has_allowed_it() {
 
     let asked = project.run_args(&["allow"]);
     asked.check(
-        asked.stderr.contains("Nobody is there to ask: `punchlist allow --yes`"),
+        asked.stderr.contains("There is nobody to ask: read this, then run `punchlist allow --yes`"),
         "an agent is not asked",
     );
     let allowed = project.run_args(&["allow", "--yes"]);
@@ -177,14 +402,40 @@ fn a_check_and_a_finding_are_one_block() {
     let run = project.run();
     let reason = held(&run);
     let (check, finding) =
-        (reason.find("A check of this project fails"), reason.find("Punchlist checked this stop"));
+        (reason.find("holds this stop for 1 check that fails"), reason.find("holds this stop for 1 finding"));
     run.check(check.is_some() && check < finding, "the check first, then the audit");
+    run.same(&reason.matches("Fix what is listed").count(), &1);
     run.logs("block", "check-failed");
     run.same(&project.blocks(), &1);
     run.check(
         run.record()["findings"].as_array().is_some_and(|all| !all.is_empty()),
         "the findings are in the log",
     );
+}
+
+#[test]
+fn figures_count_audits_and_checks_apart() {
+    let mut project = scene_with(COUNTING);
+    project.file("broken", "");
+    held(&project.run());
+    std::fs::remove_file(project.in_work("broken")).expect("removed");
+    project.works_on();
+    goes_on(&mut project, "Fixed.");
+    project.run();
+    let stats = project.run_args(&["log", "stats", "--json"]);
+    let stats: serde_json::Value = serde_json::from_str(&stats.stdout).expect("figures");
+    assert_eq!(
+        stats["gates"],
+        json!([
+            { "name": "audit", "looked": 1, "held": 0, "could_not_check": 0 },
+            { "name": "checks", "looked": 2, "held": 1, "could_not_check": 0 },
+        ])
+    );
+    assert_eq!(
+        (&stats["blocks"], &stats["audited"], &stats["block_rate"]),
+        (&json!(1), &json!(1), &json!(0.0))
+    );
+    assert_eq!(stats["checks"], json!([{ "name": "failed", "count": 1 }, { "name": "fixed", "count": 1 }]));
 }
 
 #[test]
@@ -203,10 +454,7 @@ fn subagents_have_checks_of_their_own() {
     project.own_config(&format!("{checks}[subagents]\ntypes = [\"Explore\"]\n"));
     let run = project.run();
     run.logs("allow", "nothing-to-audit");
-    run.same(
-        &run.record()["detail"],
-        &json!("agents of type \"code-writer\" are not looked at ([subagents])"),
-    );
+    run.same(&run.record()["detail"], &json!("agents of type \"code-writer\" are not checked ([subagents])"));
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! The keep-alive gate: a worker stays at its queue while its time without work is not up, and is let go with the reason then.
+//! The keep-alive gate: a worker stays at its queue while its time without work is not up, and is
+//! let go with the reason then.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -21,7 +22,7 @@ fn a_worker_is_told_the_minutes_that_are_left_and_what_to_run() {
     let mut project = worker("");
     let run = project.run();
     let reason = run.holds();
-    assert!(reason.starts_with("You are worker w1, and stay at work: "), "{reason}");
+    assert!(reason.starts_with("You are worker w1, and keep working: "), "{reason}");
     assert!(reason.contains(" since you registered, 10 minutes are left.\n"), "{reason}");
     assert!(reason.contains(&format!("`{PUNCHLIST} tasks claim --worker w1 --wait 60s`")), "{reason}");
     run.logs("block", "keep-alive");
@@ -42,7 +43,7 @@ fn what_it_has_in_hand_is_named() {
     }
     let reason = project.run().holds();
     assert!(
-        reason.contains("since you took a task, 10 minutes are left.\nIn your hand, to be done first"),
+        reason.contains("since you took a task, 10 minutes are left.\nYour tasks in hand, to be done first"),
         "{reason}"
     );
     assert!(reason.contains("\n- t1 (accepted): Mend the gate\n"), "{reason}");
@@ -56,8 +57,8 @@ fn when_its_time_is_up_it_is_let_go_and_the_person_told_once() {
     let told: serde_json::Value = serde_json::from_str(&run.stdout).expect("a message");
     let message = told["systemMessage"].as_str().expect("a message");
     assert!(
-        message.starts_with("punchlist: worker w1 is let go: ")
-            && message.ends_with(" since it registered, and 1 s is its time")
+        message.starts_with("punchlist: worker w1 may stop: ")
+            && message.ends_with(" since it registered, and its limit is 1 s")
     );
     run.same(&run.status.code(), &Some(0));
     run.logs("allow", "worker-idle");
@@ -71,7 +72,7 @@ fn a_worker_that_does_not_look_at_its_queue_is_let_go_before_the_clients_own_lim
     for _ in 0..6 {
         project.run().holds();
     }
-    project.run().tells("worker w1 is let go: it was told to look at its queue again and again, and did not");
+    project.run().tells("worker w1 may stop: it was told repeatedly to check its queue, and did not");
 }
 
 #[test]
@@ -94,10 +95,10 @@ fn with_both_gates_there_is_one_reason_and_a_task_is_named_once() {
     run.check(run.status.success(), "it went well");
     let reason = project.run().holds();
     assert!(
-        reason.starts_with("One task is yours and not over:\n- t1 (assigned): Mend the gate\n\n"),
+        reason.starts_with("One of your tasks is not finished:\n- t1 (assigned): Mend the gate\n\n"),
         "{reason}"
     );
-    assert!(reason.contains("\n\nYou are worker w1, and stay at work: "), "{reason}");
+    assert!(reason.contains("\n\nYou are worker w1, and keep working: "), "{reason}");
     assert_eq!(reason.matches("Mend the gate").count(), 1, "{reason}");
     assert_eq!(project.blocks(), 1);
 }

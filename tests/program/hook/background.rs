@@ -1,5 +1,5 @@
-//! Audits behind the session, as the client runs the hook when it is registered with `asyncRewake`: the newest stop
-//! wins, and what no longer fits is not told.
+//! Audits behind the session, as the client runs the hook when it is registered with `asyncRewake`:
+//! the newest stop wins, and what no longer fits is not told.
 
 use std::cell::RefCell;
 use std::fs;
@@ -15,7 +15,6 @@ fn behind() -> TestProject {
 }
 
 fn gated(mut project: TestProject) -> TestProject {
-    project.own_config("[audit]\nmode = \"background\"\n");
     project.input["prompt_id"] = json!("prompt-1");
     let client = project.shell_client(
         "[ \"$1\" = --help ] && exec FAKE \"$@\"\n: >> DIR/asked\necho $$ >> DIR/pids\n\
@@ -80,10 +79,102 @@ fn what_still_fits_wakes_the_session_once() {
     project.input["stop_hook_active"] = json!(true);
     let running = project.start_behind();
     let run = project.finish(running);
-    run.is_silent();
+    // A client that does not wait shows nobody what it is told here; the older ones wait.
+    run.check(run.stdout.contains("punchlist: 1 finding, ignored by the agent: [A]"), "it is told");
     run.logs("allow", "loop-guard");
     run.same(&project.outcomes(), &vec![(1, "ignored".to_owned())]);
     project.assert_nobody_is_left();
+}
+
+/// The client's words for a prompt that was sent, or a session that goes on.
+fn event(project: &mut TestProject, fields: &Value) {
+    let stop = project.input.clone();
+    project.input = fields.clone();
+    for field in ["session_id", "cwd", "transcript_path"] {
+        project.input[field] = stop[field].clone();
+    }
+}
+
+fn prompts(project: &mut TestProject) {
+    event(project, &json!({ "hook_event_name": "UserPromptSubmit", "prompt": "Go on." }));
+}
+
+/// The client throws away what a hook prints that it does not wait for, and the next stop that
+/// waited was silent.
+#[test]
+fn what_became_of_a_finding_is_told_where_the_client_shows_it() {
+    for by in ["prompt", "start", "stop"] {
+        let mut project = behind();
+        let running = at_work(&project);
+        finish(&project, running).holds();
+        project.input["prompt_id"] = json!("prompt-2");
+        project.input["stop_hook_active"] = json!(true);
+        let running = project.start_behind();
+        project.finish(running);
+        match by {
+            "prompt" => {
+                prompts(&mut project);
+                // Nobody reads what is told in print mode, so that nothing counts as told there.
+                project.var("CLAUDE_CODE_ENTRYPOINT", "sdk-cli");
+                project.run().is_silent();
+                project.var("CLAUDE_CODE_ENTRYPOINT", "cli");
+            }
+            "start" => {
+                event(&mut project, &json!({ "hook_event_name": "SessionStart", "source": "compact" }));
+            }
+            _ => {}
+        }
+        let logged = project.log().len();
+        let run = project.run();
+        if by == "prompt" {
+            run.same(&project.log().len(), &logged);
+        }
+        run.check(run.stdout.contains("punchlist: 1 finding, ignored by the agent: [A]"), "it is told");
+        let again = project.run();
+        again.check(!again.stdout.contains("ignored by the agent"), "once");
+    }
+}
+
+/// What is shown once was not shown at all: a spent budget, and what is wrong in a config.
+#[test]
+fn what_is_shown_once_waits_for_a_prompt_and_then_counts_as_shown() {
+    let mut project = gated(TestProject::without_drift());
+    project.own_config("[gates]\nmax_blocks = 1\nmax_block = 2\n");
+    let running = at_work(&project);
+    finish(&project, running);
+    prompts(&mut project);
+    let run = project.run();
+    run.check(run.stdout.contains("max_block"), "the config is told of");
+    project.run().is_silent();
+
+    let mut project = behind();
+    project.own_config("[gates]\nmax_blocks = 1\n");
+    let running = at_work(&project);
+    finish(&project, running).holds();
+    let stop = project.input.clone();
+    for number in [2, 3] {
+        project.input = stop.clone();
+        project.input["prompt_id"] = json!(format!("prompt-{number}"));
+        let running = project.start_behind();
+        project.finish(running).logs("allow", "budget");
+        prompts(&mut project);
+        let run = project.run();
+        let is_told = run.stdout.contains("punchlist: not checked: this session was blocked 1 time");
+        run.check(is_told == (number == 2), "once");
+    }
+}
+
+#[test]
+fn what_is_wrong_in_a_config_does_not_count_as_told_where_nobody_reads_it() {
+    let mut project = TestProject::without_drift();
+    project.own_config("[gates]\nmax_block = 2\n");
+    project.var("CLAUDE_CODE_ENTRYPOINT", "sdk-cli");
+    project.run();
+    project.var("CLAUDE_CODE_ENTRYPOINT", "cli");
+    for is_told in [true, false] {
+        let run = project.run();
+        run.same(&run.stdout.contains("max_block"), &is_told);
+    }
 }
 
 #[test]
@@ -316,30 +407,19 @@ fn many_stops_at_once_come_to_one_word() {
 // ---- how it is registered
 
 #[test]
-fn a_mode_that_the_registration_contradicts_is_said_and_the_registration_wins() {
+fn the_registration_alone_says_that_nobody_waits() {
     let project = TestProject::without_drift();
-    let fault = "the hook is registered with --background, but [audit] mode is \"hold\": the audit runs in the \
-        background; set mode = \"background\", or register `punchlist hook` without --background and without \
-        \"asyncRewake\"";
     let run = project.run_args(&["hook", "--background"]);
-    run.answers(0, "", &format!("punchlist: {fault}\n"));
-    run.same(&run.record()["config_error"], &json!(fault));
+    run.answers(0, "", "");
+    run.check(run.record()["config_error"].is_null(), "nothing is to be set beside it");
     run.check(project.path(&format!("state/sessions/{SESSION}.newest")).exists(), "it ran in the background");
-
-    let project = TestProject::without_drift();
-    project.own_config("[audit]\nmode = \"background\"\n");
-    let fault = "[audit] mode is \"background\", but the hook is registered without --background: the stop is held; \
-        register `punchlist hook --background` with \"asyncRewake\": true, or set mode = \"hold\"";
-    let run = project.run();
-    run.answers(0, "", &format!("punchlist: {fault}\n"));
-    run.same(&run.record()["config_error"], &json!(fault));
-    run.check(!project.path(&format!("state/sessions/{SESSION}.newest")).exists(), "it held");
 }
 
 /// The client gives the agent all of stderr then.
 #[test]
 fn an_agent_that_is_woken_is_not_told_what_to_change_in_the_config() {
     let project = TestProject::with_drift();
+    project.own_config("[audit]\nplanles = \"off\"\n");
     let run = project.run_args(&["hook", "--background"]);
     run.holds();
     run.check(run.record()["config_error"].is_string(), "the log has it");
@@ -362,13 +442,11 @@ fn a_registration_in_the_settings_that_is_neither_mode_is_said() {
 #[test]
 fn advice_that_nobody_hears_is_not_taken_for_told() {
     let mut project = TestProject::without_drift();
-    project.own_config("[audit]\nmode = \"background\"\n");
     project.transcript.ran("git push --force origin main", "done");
     let run = project.run_args(&["hook", "--background"]);
     run.same(&run.status.code(), &Some(0));
     let advice = run.record()["detail"].as_str().unwrap_or_default().to_owned();
     run.check(advice.contains("git push --force"), "the log has it");
-    project.own_config("");
     project.works_on();
     project.says("All done, again: I created alpha.txt and notes/beta.txt, and checked both.");
     let run = project.run();

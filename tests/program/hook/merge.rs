@@ -1,5 +1,5 @@
-//! Two hooks of one stop at the same time, as the client runs them when the hook is registered twice: one of
-//! them decides, the other lets go, and the block is counted once.
+//! Two hooks of one stop at the same time, as the client runs them when the hook is registered
+//! twice: one of them decides, the other lets go, and the block is counted once.
 
 use serde_json::json;
 
@@ -31,7 +31,8 @@ fn two_hooks_of_one_stop_ask_once_and_hold_once() {
     let mut causes: Vec<_> = project.log().iter().map(|record| record["cause"].to_string()).collect();
     causes.sort_unstable();
     runs[1].same(&causes, &vec!["\"findings\"".to_owned(), "\"unchanged\"".to_owned()]);
-    // The one that was let go is no next stop of the session: what becomes of the block is not known yet.
+    // The one that was let go is no next stop of the session: what becomes of the block is not
+    // known yet.
     runs[1].same(&project.outcomes(), &Vec::new());
     assert!(project.path("state/sessions/session-1.held").exists());
     project.assert_nobody_is_left();

@@ -7,6 +7,7 @@ mod message;
 mod planless;
 mod session_start;
 mod skip;
+mod statusline;
 #[cfg(target_os = "linux")]
 mod streams;
 mod switch;

@@ -44,7 +44,7 @@ fn one_that_did_what_it_says_is_let_go_after_one_question() {
 fn one_that_says_more_than_it_did_is_held() {
     let project = boasting();
     let run = project.run();
-    run.check(run.holds().contains("words: \"I created alpha.txt and notes/beta.txt.\""), "by its own words");
+    run.check(run.holds().contains("   \"I created alpha.txt and notes/beta.txt.\""), "by its own words");
     run.logs("block", "findings");
     run.same(&run.record()["findings"][0]["claimed_in"], &json!("message"));
 }
@@ -75,6 +75,6 @@ fn nothing_can_be_beyond_a_plan_that_is_not_there() {
     project.client(&format!("{}\n{OTHERS}", finds(&[beyond])));
     let run = project.run();
     run.logs("allow", "only-unverified");
-    run.same(&run.record()["findings"][0]["check"], &json!("no plan is in play that it could drift from"));
+    run.same(&run.record()["findings"][0]["check"], &json!("there is no plan to drift from"));
     run.same(&project.questions()[..], &["first".to_owned()][..]);
 }

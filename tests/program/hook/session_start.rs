@@ -69,7 +69,7 @@ fn it_is_given_mandates_and_the_newest_notes_first() {
     let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words:?} is not in it: {text}"));
     assert!(at("- Never force-push.") < at("notes/new.md, changed 2023-11-14 22:13 UTC\nnew words\n"));
     assert!(at("new words") < at("HANDOVER.md, changed") && at("HANDOVER.md, changed") < at("old words"));
-    assert!(at("Not given: notes/.env (a file for secrets), notes/picture.md (no text).") > at("old words"));
+    assert!(at("Left out: notes/.env (a file for secrets), notes/picture.md (no text).") > at("old words"));
     assert!(!text.contains(&key) && text.contains("[masked:"), "{text}");
     run.same(&run.log.len(), &0);
 }
@@ -179,7 +179,6 @@ fn what_can_not_be_remembered_keeps_no_session_from_its_notes() {
     let run = project.run();
     run.same(&run.status.code(), &Some(0));
     run.check(run.stdout.contains("Be kind."), "it is given");
-    let told =
-        "punchlist: what is counted of this session can't be written: DIR/state/sessions/session-1.lock: ";
+    let told = "punchlist: this session's counters can't be written: DIR/state/sessions/session-1.lock: ";
     run.check(run.stderr.starts_with(told), "and told");
 }

@@ -1,4 +1,5 @@
-//! When the hook steps aside before any work: every cause, in the documented order, and that nobody is asked.
+//! When the hook steps aside before any work: every cause, in the documented order, and that nobody
+//! is asked.
 
 use serde_json::{Value, json};
 
@@ -31,13 +32,19 @@ fn the_causes_come_in_the_documented_order() {
     project.unset("PUNCHLIST_INSIDE_AUDITOR");
     aside(&project, "off", "switched off by PUNCHLIST_OFF");
     project.unset("PUNCHLIST_OFF");
-    aside(&project, "loop-guard", "the session was held already and goes on because of it");
+    aside(&project, "loop-guard", "the session was blocked already and continues because of it");
     project.input["stop_hook_active"] = json!(false);
     aside(&project, "plan-mode", "the session is planning");
     project.input["permission_mode"] = json!("default");
+    project.input["background_tasks"][0]["type"] = json!("subagent");
+    aside(&project, "background-work", "still running: the suite (subagent)");
+    project.input["background_tasks"][0]["type"] = json!("shell");
+    // What runs on and on would keep every stop from being checked: that is told, once.
+    let run = project.run();
+    run.tells("not checked: still running: the suite (shell). The first stop after that is");
     aside(&project, "background-work", "still running: the suite (shell)");
     project.input["background_tasks"][0]["status"] = json!("completed");
-    aside(&project, "budget", "the session was held 0 times, of 0 at the most");
+    aside(&project, "budget", "the session was blocked 0 times; the limit is 0");
     project.own_config("");
     project.run().holds();
 }
@@ -68,6 +75,10 @@ fn a_switch_that_says_no_is_not_on() {
     project.run().holds();
 }
 
+/// What the person is told once, when the session may not be held any more.
+const SPENT: &str = "punchlist: not checked: this session was blocked 3 times, which is the limit ([gates] \
+                     max_blocks); its next stops are not checked either";
+
 #[test]
 fn a_session_is_held_three_times_at_the_most_whatever_the_client_says_of_loops() {
     let mut project = TestProject::with_drift();
@@ -78,11 +89,18 @@ fn a_session_is_held_three_times_at_the_most_whatever_the_client_says_of_loops()
     }
     let asked = project.calls().len();
     let run = project.run();
-    run.is_silent();
+    run.check(run.stdout.contains(SPENT), "it is told");
+    run.check(
+        run.stdout.contains("punchlist: 1 finding, ignored by the agent: [A]"),
+        "and what became of the last hold",
+    );
     run.logs("allow", "budget");
-    run.same(&run.record()["detail"], &json!("the session was held 3 times, of 3 at the most"));
+    run.same(&run.record()["detail"], &json!("the session was blocked 3 times; the limit is 3"));
     run.same(&(run.log.len(), project.blocks()), &(4, 3));
     run.check(project.questions()[asked..].iter().all(|question| question == "settle"), "it is not audited");
+    // Lie number five.
+    project.works_on();
+    project.run().is_silent();
 }
 
 #[test]
@@ -91,7 +109,7 @@ fn the_budget_can_be_set_and_is_each_sessions_own() {
     project.own_config("[gates]\nmax_blocks = 1\n");
     project.run().holds();
     let run = project.run();
-    run.is_silent();
+    run.check(run.stdout.contains(&SPENT.replace("3 times", "1 time")), "it is told");
     run.logs("allow", "budget");
     project.input["session_id"] = json!("another");
     project.run().holds();
@@ -103,6 +121,60 @@ fn a_chat_is_nothing_to_audit() {
     project.transcript.asked("What is a punch list?");
     project.says("What an inspector hands over at the end of a building job.");
     stands_aside(&project, &project.run(), "nothing-to-audit", "nothing was done yet");
+}
+
+/// Codex and Copilot run this hook as it is registered, and write other transcripts.
+#[test]
+fn another_client_is_not_known_and_that_is_said_once() {
+    let rows = "{\"timestamp\":\"2026-11-18T10:00:00Z\",\"type\":\"session_meta\",\"payload\":{\"id\":\"x\"}}\n\
+                {\"timestamp\":\"2026-11-18T10:00:01Z\",\"type\":\"response_item\",\"payload\":{\"type\":\"message\",\"role\":\"user\"}}\n";
+    let by_rows = {
+        let mut project = TestProject::new();
+        project.input["transcript_path"] = json!(project.path("rollout.jsonl"));
+        std::fs::write(project.path("rollout.jsonl"), rows).expect("a transcript");
+        project
+    };
+    let by_input = {
+        let mut project = TestProject::new();
+        project.input = json!({ "sessionId": "s", "cwd": project.in_work("."), "timestamp": 1 });
+        project
+    };
+    let with_input = |input: serde_json::Value| {
+        let mut project = TestProject::new();
+        project.input = input;
+        project.input["cwd"] = json!(project.in_work("."));
+        project
+    };
+    // Cursor's form, which was not even logged, and Codex's.
+    let cursor =
+        with_input(json!({ "hook_event_name": "stop", "conversation_id": "c", "status": "completed" }));
+    let codex = with_input(json!({
+        "hook_event_name": "Stop", "session_id": "s", "turn_id": "t", "transcript_path": null, "stop_hook_active": false,
+    }));
+    for project in [by_rows, by_input, cursor, codex] {
+        let run = project.run();
+        run.check(
+            run.stdout.contains("punchlist: unknown client: its input or its transcript"),
+            "it is said",
+        );
+        run.logs("allow", "unknown-client");
+        let again = project.run();
+        again.is_silent();
+        again.logs("allow", "unknown-client");
+        run.same(&project.calls().len(), &0);
+    }
+    // Whichever gate is set.
+    let project = with_input(json!({ "hook_event_name": "stop", "conversation_id": "c" }));
+    project.own_config("[audit]\nenabled = false\n[[check]]\nname = \"a\"\nrun = \"true\"\n");
+    let run = project.run();
+    run.check(run.stdout.contains("unknown client"), "it is said without the audit");
+    // Each session of such a client is told for itself.
+    let mut project = with_input(json!({ "hook_event_name": "stop", "conversation_id": "one" }));
+    for id in ["one", "two"] {
+        project.input["conversation_id"] = json!(id);
+        let run = project.run();
+        run.check(run.stdout.contains("unknown client"), "it is said");
+    }
 }
 
 #[test]
@@ -122,7 +194,10 @@ fn a_stop_at_which_nothing_was_done_since_the_last_audit_asks_nobody() {
     project.transcript.asked("Thanks, notes/beta.txt can wait.");
     project.says("You're welcome!");
     let run = project.run();
-    run.is_silent();
+    run.check(
+        run.stdout.contains("punchlist: 1 finding, ignored by the agent"),
+        "what became of the hold is told",
+    );
     run.logs("allow", "unchanged");
     run.same(&run.record()["detail"], &json!("nothing was done since the last audit"));
     // One question about the block before it, and none about this stop.
@@ -138,7 +213,7 @@ fn a_stop_at_which_nothing_was_done_since_the_last_audit_asks_nobody() {
 #[test]
 fn other_events_are_none_of_our_business_and_not_logged() {
     let mut project = TestProject::with_drift();
-    for event in ["PreToolUse", "SessionStart", "Whatever"] {
+    for event in ["PreToolUse", "SessionStart", "UserPromptSubmit", "Whatever"] {
         project.input["hook_event_name"] = json!(event);
         let run = project.run();
         run.is_silent();
@@ -146,8 +221,8 @@ fn other_events_are_none_of_our_business_and_not_logged() {
     }
 }
 
-/// The client writes a new file's first rows while it makes the folder: those that follow can be faster. 2.1.42 does not
-/// send the last words along, so they are what the transcript says.
+/// The client writes a new file's first rows while it makes the folder: those that follow can be
+/// faster. 2.1.42 does not send the last words along, so they are what the transcript says.
 #[test]
 fn a_subagents_last_words_count_though_they_stand_before_its_errand() {
     for in_front in [1, 2] {

@@ -25,10 +25,16 @@ fn the_first_time() {
     assert_snapshot!(machine.print(&["install"]));
     let settings: Value = serde_json::from_str(&machine.read(LOCAL)).expect("json");
     let hook = |timeout: u32| {
-        let command = format!("{} hook --hook-timeout {timeout}", machine.path("bin/punchlist").display());
-        json!([{ "hooks": [{ "type": "command", "command": command, "timeout": timeout }] }])
+        let program = machine.path("bin/punchlist").display().to_string();
+        let command = format!(
+            "p={program}; test -x \"$p\" || p=$(command -v punchlist) || p=:; \"$p\" hook --hook-timeout {timeout}"
+        );
+        json!({ "type": "command", "command": command, "timeout": timeout })
     };
-    assert_eq!(settings, json!({ "hooks": { "Stop": hook(120), "SessionStart": hook(10) } }));
+    let mut stop = hook(120);
+    stop["statusMessage"] = json!("punchlist checks this stop");
+    let groups = json!({ "Stop": [{ "hooks": [stop] }], "SessionStart": [{ "hooks": [hook(10)] }] });
+    assert_eq!(settings, json!({ "hooks": groups }));
     assert_eq!(machine.names("project/.claude"), ["settings.local.json"]);
 }
 
@@ -121,7 +127,7 @@ fn a_backup_that_git_would_offer_is_said() {
     let machine = Machine::new();
     machine.write(PROJECT, "{\n  \"model\": \"opus\"\n}\n");
     let said = machine.print(&["install", "--project"]);
-    let wanted = "The file as it was: DIR/project/.claude/settings.json.punchlist-backup (git does not ignore it: delete it when you are content)\n";
+    let wanted = "The file as it was: DIR/project/.claude/settings.json.punchlist-backup (git does not ignore it: delete it when you are satisfied)\n";
     assert!(said.contains(wanted), "{said}");
 }
 

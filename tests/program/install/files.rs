@@ -18,7 +18,7 @@ fn what_can_not_be_edited_is_left_and_said() {
         machine.write(LOCAL, text);
         let said = machine.fails(&["install"]);
         let wanted = format!(
-            "punchlist: DIR/{LOCAL} {why}; nothing was changed. Mend it, or add this by hand: {{\"hooks\":"
+            "punchlist: DIR/{LOCAL} {why}; nothing was changed. Fix it, or add this by hand: {{\"hooks\":"
         );
         assert!(said.starts_with(&wanted), "{said}");
         assert_eq!(
@@ -63,7 +63,7 @@ fn a_link_is_followed_and_permissions_stay() {
         .expect("a link");
     machine.print(&["install", "--user"]);
     assert!(machine.path("home/.claude/settings.json").is_symlink());
-    assert!(machine.read("dotfiles/claude.json").contains("punchlist hook --hook-timeout 120"));
+    assert!(machine.read("dotfiles/claude.json").contains(" hook --hook-timeout 120"));
     let mode = |name: &str| fs::metadata(machine.path(name)).expect("there").permissions().mode() & 0o777;
     assert_eq!(mode("dotfiles/claude.json"), 0o640);
     assert_eq!(machine.names("dotfiles"), ["claude.json", "claude.json.punchlist-backup"]);

@@ -36,8 +36,8 @@ impl Machine {
         machine
     }
 
-    /// Copies the program, by another process: a file that this one has open for writing may be inherited
-    /// by programs that other tests start, and then can't be executed.
+    /// Copies the program, by another process: a file that this one has open for writing may be
+    /// inherited by programs that other tests start, and then can't be executed.
     pub(crate) fn copy_program(to: &Path) {
         let copied = Command::new("cp").arg(PUNCHLIST).arg(to).status();
         assert!(copied.expect("cp").success());

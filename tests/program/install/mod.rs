@@ -1,6 +1,8 @@
-//! Getting the gate in and switching it, as a person does: what is printed, and what is left of the files.
+//! Getting the gate in and switching it, as a person does: what is printed, and what is left of the
+//! files.
 
 mod commands;
+mod everywhere;
 mod files;
 pub(crate) mod machine;
 mod plugin;

@@ -1,5 +1,5 @@
-//! The plugin's own parts: what its hook does with and without the program, and that its files agree with the program.
-//! The real client installs it in `tests/real_client`.
+//! The plugin's own parts: what its hook does with and without the program, and that its files
+//! agree with the program. The real client installs it in `tests/real_client`.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -99,7 +99,8 @@ fn where_nothing_can_be_noted_nothing_is_said() {
     );
 }
 
-/// A session may be open while the plugin is updated or taken away, and dash says 2 to a script that is not there.
+/// A session may be open while the plugin is updated or taken away, and dash says 2 to a script
+/// that is not there.
 #[test]
 fn a_plugin_that_has_gone_holds_nobody() {
     let machine = Machine::new();
@@ -143,7 +144,7 @@ fn its_files_agree_with_the_program() {
     let command = start["command"].as_str().unwrap_or_default();
     assert!(command.ends_with(&format!("/hooks/stop.sh\" --hook-timeout {}", start["timeout"])), "{command}");
     let machine = Machine::new();
-    for command in ["audit", "log", "off"] {
+    for command in ["audit", "log", "off", "on"] {
         let text = file(&format!("plugin/commands/{command}.md"));
         assert!(text.contains(&format!("allowed-tools: Bash(punchlist {command}:*)")), "{text}");
         assert_eq!(machine.run(&[command, "--help"]).code, Some(0));

@@ -1,4 +1,5 @@
-//! The picture of a block in the docs, as far as it can be looked at without a client: `tests/real_client` compares it with one.
+//! The picture of a block in the docs, as far as it can be looked at without a client:
+//! `tests/real_client` compares it with one.
 
 #[path = "../../support/screenshot.rs"]
 mod drawn;
@@ -17,8 +18,8 @@ fn the_readme_shows_a_block_and_nothing_of_the_machine_it_was_recorded_on() {
     let shown = words(&file("docs/block.svg")).join("\n");
     for wanted in [
         "All four steps of the plan are done",
-        "2 findings are confirmed",
-        "path: tests/slug.rs",
+        "punchlist holds this stop for 2 findings:",
+        "[A] claimed done, and not so: tests/slug.rs",
         "punchlist off",
     ] {
         let squeezed = |text: &str| text.split_whitespace().collect::<String>();

@@ -1,4 +1,5 @@
-//! What a person sees of `off` and `on`. What the hook makes of them is told in `tests/hook/switch.rs`.
+//! What a person sees of `off` and `on`. What the hook makes of them is told in
+//! `tests/hook/switch.rs`.
 
 use std::fs;
 
@@ -9,9 +10,9 @@ fn off_and_on_say_what_they_did() {
     let machine = Machine::new();
     let off = "Off: DIR/project\nEvery stop goes through, and the log says so, until `punchlist on`.\n";
     assert_eq!(machine.print(&["off"]), off);
-    assert_eq!(machine.print(&["off", "--project"]), "Off already: DIR/project\n");
+    assert_eq!(machine.print(&["off", "--project"]), "Already off: DIR/project\n");
     assert_eq!(machine.print(&["on"]), "On: DIR/project\n");
-    assert_eq!(machine.print(&["on"]), "On already: DIR/project\n");
+    assert_eq!(machine.print(&["on"]), "Already on: DIR/project\n");
     assert_eq!(machine.names("state"), ["off.lock"], "nothing is left that a stop would have to read");
 }
 
@@ -34,10 +35,10 @@ fn a_session_is_switched_by_the_start_of_its_id() {
     let machine = Machine::new();
     let off = "Off: session 3f2a\nEvery stop goes through, and the log says so, until `punchlist on --session ID`.\n";
     assert_eq!(machine.print(&["off", "--session", "3f2a"]), off);
-    let on = "On already: DIR/project\nBut session 3f2a is off still: `punchlist on --session 3f2a`.\n";
+    let on = "Already on: DIR/project\nBut session 3f2a is still off: `punchlist on --session 3f2a`.\n";
     assert_eq!(machine.print(&["on"]), on);
     assert_eq!(machine.print(&["on", "--session", "3f2a-77"]), "On: session 3f2a-77\n");
-    assert_eq!(machine.print(&["on"]), "On already: DIR/project\n");
+    assert_eq!(machine.print(&["on"]), "Already on: DIR/project\n");
     let short = "punchlist: \"3f\" may be many sessions: give at least 4 characters of its id\n";
     assert_eq!(machine.fails(&["off", "--session", "3f"]), short);
 }
@@ -46,7 +47,7 @@ fn a_session_is_switched_by_the_start_of_its_id() {
 fn what_keeps_it_off_all_the_same_is_said() {
     let machine = Machine::new();
     machine.write("home/.config/punchlist/config.toml", "[gates]\nenabled = false\n");
-    let on = "On already: DIR/project\nBut the config says [gates] enabled = false, which lets every stop through.\n";
+    let on = "Already on: DIR/project\nBut the config says [gates] enabled = false, which lets every stop through.\n";
     assert_eq!(machine.print(&["on"]), on);
 }
 

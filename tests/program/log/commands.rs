@@ -184,13 +184,13 @@ fn prune_takes_out_what_is_old_to_the_day_and_says_so() {
     let ids =
         || machine.json(&["log", "--json"]).iter().map(|record| record["id"].to_string()).collect::<String>();
     let said = machine.print(&["log", "prune", "--keep", "30d", "--dry-run"]);
-    assert!(said.starts_with("Would be taken out of DIR/state (kept are 30 days and 200.0 MB):\n"), "{said}");
+    assert!(said.starts_with("Would be removed from DIR/state (limits: 30 days and 200.0 MB):\n"), "{said}");
     assert_eq!(ids(), r#""a""b""c""d""e""#);
     let dry: Value =
         serde_json::from_str(&machine.print(&["log", "prune", "--keep", "30d", "--dry-run", "--json"]))
             .expect("JSON");
     let said = machine.print(&["log", "prune", "--keep", "30d"]);
-    assert!(said.starts_with("Taken out of DIR/state"), "{said}");
+    assert!(said.starts_with("Removed from DIR/state"), "{said}");
     assert_eq!(ids(), r#""d""e""#);
     let left: u64 = walk(&machine.state());
     assert_eq!((dry["left_bytes"].as_u64(), dry["dry_run"].as_bool()), (Some(left), Some(true)));
@@ -198,7 +198,7 @@ fn prune_takes_out_what_is_old_to_the_day_and_says_so() {
     let said = machine.print(&["log", "prune", "--keep", "30d"]);
     assert!(
         said.starts_with(
-            "Nothing in DIR/state is too old or too much (kept are 30 days and 200.0 MB); it takes "
+            "Nothing in DIR/state is too old or too large (limits: 30 days and 200.0 MB); it takes "
         ),
         "{said}"
     );
@@ -227,7 +227,7 @@ fn prune_by_size_takes_prompts_before_months() {
     let said = machine.print(&["log", "prune", "--keep", "99999d", "--max-size", "1GB"]);
     assert!(said.starts_with("Nothing"), "{said}");
     let said = machine.print(&["log", "prune", "--keep", "99999d", "--max-size", "200kB"]);
-    assert!(said.contains("\n  1 file of what an audit sent, got and looked at (50.0 kB)\n"), "{said}");
+    assert!(said.contains("\n  1 artifact of an audit (50.0 kB)\n"), "{said}");
     assert!(!machine.state().join("audits/x.prompt.md").exists());
     assert!(walk(&machine.state()) <= 200_000);
 }

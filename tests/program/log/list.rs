@@ -120,7 +120,7 @@ fn times_are_shown_in_the_persons_zone_and_meant_there() {
     let list = machine.print(&["log"]);
     assert!(list.starts_with("a  2026-09-30 23:59"), "{list}");
     let day = machine.print(&["log", "--since", "2026-10-01", "--until", "2026-10-01"]);
-    assert_eq!(day, "b  2026-10-01 00:00  -  allow  clean\n");
+    assert_eq!(day, "b  2026-10-01 00:00  -  -  allow  clean\n");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! The log as people read it: a made-up year of decisions, with torn, older, newer and half-written lines
-//! among them.
+//! The log as people read it: a made-up year of decisions, with torn, older, newer and half-written
+//! lines among them.
 
 mod commands;
 mod follow;

@@ -1,5 +1,5 @@
-//! `punchlist log show`: from a line of the log to the very words: the whole story of one decision, what was sent, what
-//! came back, and what today's rules make of it.
+//! `punchlist log show`: from a line of the log to the very words: the whole story of one decision,
+//! what was sent, what came back, and what today's rules make of it.
 
 use std::fs;
 
@@ -41,12 +41,20 @@ fn steady(project: &TestProject, id: &str, text: &str) -> String {
     project.tidy(&lines.collect::<Vec<_>>().join("\n"))
 }
 
+/// What the person is told when the agent speaks against the finding that held it.
+fn disputed(id: &str) -> String {
+    format!(
+        "1 finding, disputed by the agent (a reader says that it still stands): [A] \"Create `notes/beta.txt`\": It is ticked, and notes/beta.txt does not \
+         exist. (punchlist log show {id})"
+    )
+}
+
 #[test]
 fn the_story_of_a_block_goes_from_the_ask_to_the_end() {
     let (mut project, id) = held();
     project.says("I checked: notes/beta.txt is not needed, alpha.txt holds both.");
     project.input["stop_hook_active"] = json!(true);
-    project.run().is_silent();
+    project.run().tells(&disputed(&id));
     let run = show(&project, &[&id[..6]]);
     run.same(&(run.status.code(), run.stderr.as_str()), &(Some(0), ""));
     run.check(!run.stdout.contains('\u{1b}'), "no colours where nobody sees them");
@@ -60,9 +68,9 @@ fn the_story_of_a_block_goes_from_the_ask_to_the_end() {
         "     found by disk and session, and the first reader",
         "     checks   disk and session show it",
         "     second   upheld: It is so.",
-        "     became   disputed: the final message speaks of it, and a reader says that it still stands:",
+        "     became   disputed: the final message mentions it, and a reader says that it still stands:",
         "     agent    \"I checked: notes/beta.txt is not needed, alpha.txt holds both.\"",
-        "     again    a reader that was asked again does not say that the finding was wrong",
+        "     again    a reader that was asked again says that the finding was right",
         "First reader\n  claude haiku, answered in ",
         "Second reader\n  claude haiku, answered in ",
         ", $0.0024, prompt of ",
@@ -95,7 +103,7 @@ fn for_programs_it_is_the_record_with_all_that_was_said_of_it() {
     project.wrote("notes/beta.txt", "beta\n");
     project.says("Written.");
     project.input["stop_hook_active"] = json!(true);
-    project.run().is_silent();
+    project.run().tells("1 finding, fixed");
     let run = show(&project, &[&id, "--json"]);
     let shown = json_of(&run);
     run.same(&shown["id"], &json!(id));
@@ -131,7 +139,7 @@ fn the_document_names_every_field() {
     let (mut project, id) = held();
     project.says("notes/beta.txt is not needed.");
     project.input["stop_hook_active"] = json!(true);
-    project.run().is_silent();
+    project.run().tells(&disputed(&id));
     let mut fields = std::collections::BTreeSet::new();
     let shown = json_of(&show(&project, &[&id, "--json"]));
     for own in ["outcomes", "labels", "scene"] {

@@ -1,5 +1,5 @@
-//! What a person sees on a terminal: colours or none, as wide as it is, through the pager. The terminal is one that
-//! `script` makes; without it the tests are skipped aloud.
+//! What a person sees on a terminal: colours or none, as wide as it is, through the pager. The
+//! terminal is one that `script` makes; without it the tests are skipped aloud.
 
 use std::process::Stdio;
 
@@ -13,6 +13,7 @@ fn on_terminal(machine: &Machine, (columns, rows): (usize, usize), args: &str) -
     let output = match script.output() {
         Ok(output) => output,
         Err(error) => {
+            assert_ne!(std::env::var("PUNCHLIST_STRACE").as_deref(), Ok("required"), "there is no `script`");
             eprintln!("SKIPPED: there is no terminal without `script` ({error})");
             return None;
         }

@@ -1,5 +1,6 @@
-//! A real browser on loopback: takes a page's text, opens it as a file, and tells what a person would see, what the
-//! console says and which requests are made. Ends the browser and its driver however a test ends.
+//! A real browser on loopback: takes a page's text, opens it as a file, and tells what a person
+//! would see, what the console says and which requests are made. Ends the browser and its driver
+//! however a test ends.
 
 use std::fmt::Debug;
 use std::io::{BufRead, BufReader, Write};
@@ -183,7 +184,8 @@ impl Browser {
         entries
     }
 
-    /// Asserts that the console says nothing and that nothing but the page itself was ever asked for.
+    /// Asserts that the console says nothing and that nothing but the page itself was ever asked
+    /// for.
     pub(crate) fn assert_quiet(&self) {
         assert_eq!(self.log("browser"), Vec::<Value>::new(), "the console");
         let asked: Vec<String> = self

@@ -107,7 +107,8 @@ fn a_hostile_record_runs_nothing_and_is_shown_as_it_stands() {
         );
     };
     is_safe();
-    // One after the other, newest first, each with its files; what was seen of all of them together.
+    // One after the other, newest first, each with its files; what was seen of all of them
+    // together.
     let mut text = String::new();
     for _ in 0..=ATTACKS.len() {
         browser.press("j");

@@ -79,6 +79,19 @@ fn light_and_dark_follow_the_system_and_the_switch_and_can_be_read() {
     browser.assert_quiet();
 }
 
+/// From the tenth step of a plan on, its number stood on two lines.
+#[test]
+fn a_number_of_two_digits_was_broken() {
+    let page = made_up(1200).page();
+    let Some(browser) = Browser::open(&page.text, 1360, 1000) else { return };
+    unfold_a_block(&browser);
+    let broken = "const lines = (node) => { const range = document.createRange(); range.selectNodeContents(node);\
+                  return range.getClientRects().length; };\
+                  const numbers = [...document.querySelectorAll('.steps .number')];\
+                  return [numbers.length > 9, ...numbers.filter((one) => lines(one) > 1).map((one) => one.textContent)];";
+    assert_eq!(browser.eval(broken), json!([true]));
+}
+
 #[test]
 fn the_switch_works_where_nothing_can_be_remembered() {
     let page = made_up(5).page();

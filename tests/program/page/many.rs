@@ -1,5 +1,5 @@
-//! Ten thousand decisions, without a stutter. Times are held to many times what is meant, since others may be at work on
-//! the machine; what is meant stands beside them.
+//! Ten thousand decisions, without a stutter. Times are held to many times what is meant, since
+//! others may be at work on the machine; what is meant stands beside them.
 
 use serde_json::json;
 
@@ -33,7 +33,8 @@ fn ten_thousand_decisions_do_not_stutter() {
     }
     assert!(best.iter().all(|ms| *ms < 250.0), "filters took {best:?} ms");
 
-    // Meant: a frame each, 16 ms. The page is scrolled from end to end in steps that leave no row in place.
+    // Meant: a frame each, 16 ms. The page is scrolled from end to end in steps that leave no row
+    // in place.
     let frames = browser.cdp(
         "Runtime.evaluate",
         &json!({"awaitPromise": true, "returnByValue": true, "expression": "(async () => {

@@ -1,5 +1,5 @@
-//! The report page in a headless Chromium over loopback. Where there is no such browser every test says
-//! aloud that it is skipped; `command` needs none.
+//! The report page in a headless Chromium over loopback. Where there is no such browser every test
+//! says aloud that it is skipped; `command` needs none.
 
 mod browser;
 mod command;

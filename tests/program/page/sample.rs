@@ -1,5 +1,5 @@
-//! A log that might be somebody's: takes how many decisions of a year, gives them with what was said of them later and
-//! what their audits looked at. The same every time.
+//! A log that might be somebody's: takes how many decisions of a year, gives them with what was
+//! said of them later and what their audits looked at. The same every time.
 
 use std::collections::HashMap;
 

@@ -10,7 +10,8 @@ use punchlist::render::charts::project_names;
 use serde_json::json;
 
 use crate::page::browser::Browser;
-use crate::page::sample::{MadeUp, made_up};
+use crate::page::sample::{MadeUp, from_log, made_up};
+use crate::sample_log::year;
 
 const DOWN: &str = "\u{e015}";
 const UP: &str = "\u{e013}";
@@ -132,6 +133,41 @@ fn text_session_cause_category_outcome_and_date_filter_too() {
     browser.assert_quiet();
 }
 
+/// A log in which every third decision had a force-push, and every fifth a disabled test.
+fn advised() -> MadeUp {
+    let mut at = 0;
+    let with_advisories = |line: &String| {
+        let mut record: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        if record.get("event").is_none() {
+            return line.clone();
+        }
+        at += 1;
+        let kinds =
+            [("force-push", 3), ("disabled-test", 5)].into_iter().filter(|(_, every)| at % every == 0);
+        let kinds = kinds.map(|(kind, _)| json!({ "kind": kind, "text": kind, "evidence": kind }));
+        record["advisories"] = kinds.collect();
+        record.to_string()
+    };
+    let lines: Vec<String> = year(7, 60).iter().map(with_advisories).collect();
+    from_log(&lines.join("\n"), |_| None)
+}
+
+#[test]
+fn advisories_filter_too() {
+    let log = advised();
+    let Some(browser) = opened(&log) else { return };
+    let options = "return [...document.querySelector('#f-advisory').options].map((o) => o.text).join(' ')";
+    assert_eq!(browser.text(options), "any disabled-test force-push");
+    browser.choose("#f-advisory", "force-push");
+    assert_eq!(browser.text(SHOWN), "20 of 60");
+    assert!(column(&browser, "findings").iter().all(|words| words.contains('!')));
+    browser.choose("#f-advisory", "disabled-test");
+    assert_eq!(browser.text(SHOWN), "12 of 60");
+    browser.press(ESCAPE);
+    assert_eq!(browser.text(SHOWN), "60 decisions");
+    browser.assert_quiet();
+}
+
 #[test]
 fn bars_and_the_timeline_filter_when_they_are_pressed() {
     let log = made_up(400);
@@ -212,7 +248,7 @@ fn a_decision_unfolds_into_its_evidence() {
         "Write the ",
         "would settle it",
         "found by",
-        "its words stand in the evidence, and nothing there contradicts it",
+        "its quotes are in the evidence, and nothing there contradicts it",
         "upheld: nothing shows the ",
         "Disputed.",
         "All tests pass.",

@@ -1,11 +1,11 @@
-//! What a session and a day may cost: beyond it nobody is asked, the person is told once, and the log says
-//! why each time.
+//! What a session and a day may cost: beyond it nobody is asked, the person is told once, and the
+//! log says why each time.
 
 use serde_json::json;
 
 use crate::test_project::{GREETING, Run, TestProject};
 
-const SPENT: &str = "this session has had its one call of a model (`[auditor] max_calls_per_session`)";
+const SPENT: &str = "this session has used its one call of a model (`[auditor] max_calls_per_session`)";
 
 /// Asserts that a stop was not audited for this reason, and that the log says so.
 #[track_caller]

@@ -1,6 +1,6 @@
-//! What a stop costs that is let go at once, and a session's start with nothing to be given: no thread, no
-//! program, and hardly a call to the system. Counted by `strace`, which says the same on a busy machine;
-//! where there is none, that is said aloud.
+//! What a stop costs that is let go at once, and a session's start with nothing to be given: no
+//! thread, no program, and hardly a call to the system. Counted by `strace`, which says the same on
+//! a busy machine; where there is none, that is said aloud.
 
 use std::process::Command;
 
@@ -8,13 +8,14 @@ use serde_json::json;
 
 use crate::test_project::{PUNCHLIST, TestProject};
 
-/// The calls of one run, if they can be counted here. The loader's and the runtime's are among them: how many
-/// those are is the toolchain's affair and differs by machine.
+/// The calls of one run, if they can be counted here. The loader's and the runtime's are among
+/// them: how many those are is the toolchain's affair and differs by machine.
 fn calls(project: &TestProject) -> Option<Vec<String>> {
     let trace = project.path("strace");
     let mut command = Command::new("strace");
     command.arg("-f").arg("-o").arg(&trace).args([PUNCHLIST, "hook"]);
     if Command::new("strace").arg("-V").output().is_err() {
+        assert_ne!(std::env::var("PUNCHLIST_STRACE").as_deref(), Ok("required"), "there is no strace");
         eprintln!("SKIPPED: there is no strace here, so no call is counted");
         return None;
     }
@@ -45,12 +46,14 @@ fn scenes() -> Vec<(&'static str, TestProject)> {
     scenes
 }
 
-/// Stdin, two config files, whether there is a feature loop, the person's switch, what the session may still
-/// ask of a model, an id, a line of the log, and whether a block is there whose outcome nobody knows; the
-/// runtime's seed of its hash tables and its leaving take three. Each file of the state folder is looked at when it is opened, and
-/// its folder before, and what is around the session is compared.
+/// Stdin, two config files, whether there is a feature loop, the person's switch, what the session
+/// may still ask of a model, an id, a line of the log, and whether a block is there whose outcome
+/// nobody knows; the runtime's seed of its hash tables and its leaving take three. Each file of the
+/// state folder is looked at when it is opened, and its folder before, and what is around the
+/// session is compared.
 const OURS: usize = 64;
-/// Where a variable switches it off, it is asked when each settings file was changed that may have set it.
+/// Where a variable switches it off, it is asked when each settings file was changed that may have
+/// set it.
 const SETTINGS_FILES: usize = 3;
 
 #[cfg(target_os = "linux")]

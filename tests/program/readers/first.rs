@@ -1,6 +1,6 @@
-//! Everything that can become of the first reader, on a session that only a reader could fault: what is
-//! decided, what the person is told, what the log says, that it ends in time, and that nobody is left. The
-//! second one is in `second`.
+//! Everything that can become of the first reader, on a session that only a reader could fault:
+//! what is decided, what the person is told, what the log says, that it ends in time, and that
+//! nobody is left. The second one is in `second`.
 
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ fn asked(script: &str) -> (TestProject, Run) {
 fn holds(project: &TestProject, run: &Run) {
     let reason = run.holds();
     run.check(
-        reason.contains("found: notes/beta.txt says something else"),
+        reason.contains("\n   notes/beta.txt says something else\n"),
         "the reader's words are in the reason",
     );
     run.logs("block", "findings");
@@ -62,7 +62,7 @@ fn unavailable(script: &str, why: &str) -> TestProject {
 #[track_caller]
 fn unreadable(script: &str, why: &str) {
     let (project, run) = asked(script);
-    let told = format!("the first reader's answer does not count: {why}");
+    let told = format!("the first reader's answer is not valid: {why}");
     passes(&project, &run, "auditor-unreadable", &told, ("unreadable", why));
 }
 

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use crate::test_project::{BETA, GREETING, Run, TestProject, finds};
 
-/// A session that only a reader can fault, whose first reader faults it, and a second one that does this.
+/// A session that only a reader can fault, whose first reader faults it, and a second one that does
+/// this.
 fn with_second(script: &str) -> TestProject {
     let project = TestProject::with_a_wrong_greeting();
     project.client(&format!("{}\n{}", finds(&[GREETING]), second(script)));
@@ -17,11 +18,12 @@ fn second(script: &str) -> String {
     script.lines().map(|line| format!("second {line}\n")).collect()
 }
 
-/// Asserts that nobody was held, and that the person is told that the finding could not be verified, and why.
+/// Asserts that nobody was held, and that the person is told that the finding could not be
+/// verified, and why.
 #[track_caller]
 fn is_not_verified(project: &TestProject, run: &Run, why: &str) {
     run.tells(&format!(
-        "let go, with what could not be verified: [A] \"Say 'good evening' in `notes/beta.txt`\" ({why})"
+        "allowed, with findings that could not be verified: [A] \"Say 'good evening' in `notes/beta.txt`\" ({why})"
     ));
     run.logs("allow", "only-unverified");
     let finding = &run.record()["findings"][0];

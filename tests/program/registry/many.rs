@@ -1,4 +1,5 @@
-//! Many processes at one registry: each task is taken once, whoever takes it, and whoever is ended in the middle leaves it whole.
+//! Many processes at one registry: each task is taken once, whoever takes it, and whoever is ended
+//! in the middle leaves it whole.
 
 use std::collections::BTreeMap;
 use std::process::Stdio;

@@ -6,10 +6,7 @@ use crate::registry::machine::Machine;
 fn a_new_machine_has_nothing_and_nothing_is_made() {
     let machine = Machine::new();
     let screen = machine.print(&["status"]);
-    assert!(
-        screen.starts_with("Gates\n  gate   goes by\n  audit  haiku, the session waits\n\nSessions\n"),
-        "{screen}"
-    );
+    assert!(screen.starts_with("Gates\n  gate   settings\n  audit  haiku\n\nSessions\n"), "{screen}");
     assert!(!machine.path("state").exists());
 }
 

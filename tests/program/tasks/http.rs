@@ -1,4 +1,5 @@
-//! Tasks behind a URL: what is sent, what is tried again, and that nothing of what can go wrong holds anybody.
+//! Tasks behind a URL: what is sent, what is tried again, and that nothing of what can go wrong
+//! holds anybody.
 
 use std::time::Duration;
 
@@ -52,7 +53,9 @@ impl Tracker {
         let message = told["systemMessage"].as_str().unwrap_or_default().replace(&self.server.uri(), "URL");
         run.same(
             &message,
-            &format!("punchlist: the tasks could not be looked at, so none held this stop: URL/tasks: {why}"),
+            &format!(
+                "punchlist: the tasks could not be read, so they did not block this stop: URL/tasks: {why}"
+            ),
         );
         run.logs("allow", "tasks-unknown");
         run.check(!run.record().to_string().contains(TOKEN), "the token is in no log");
@@ -71,7 +74,7 @@ fn tasks_are_asked_for_with_the_token_and_hold() {
     tracker.runtime.block_on(mock.respond_with(tasks()).mount(&tracker.server));
     let reason = tracker.run().holds();
     assert!(
-        reason.starts_with("One task is yours and not over:\n- 7 (assigned): Mend the gate\n\n"),
+        reason.starts_with("One of your tasks is not finished:\n- 7 (assigned): Mend the gate\n\n"),
         "{reason}"
     );
     assert_eq!(tracker.asked(), 1);
@@ -155,7 +158,7 @@ fn a_token_that_is_missing_or_would_be_seen_on_the_way_is_not_sent() {
     );
     let run = tracker.run();
     run.tells(
-        "the tasks could not be looked at, so none held this stop: http://tracker.example/tasks: its token is sent over https, or to \
+        "the tasks could not be read, so they did not block this stop: http://tracker.example/tasks: its token is sent over https, or to \
          this machine: this is neither; DIR/home/.config/punchlist/config.toml was changed during this session",
     );
     assert_eq!(tracker.asked(), 0);

@@ -1,5 +1,5 @@
-//! The pending-tasks gate: tasks that are a session's and not over hold its stop, with their names; nobody else's stop is held for
-//! them, and what can't be looked at holds nobody.
+//! The pending-tasks gate: tasks that are a session's and not over hold its stop, with their names;
+//! nobody else's stop is held for them, and what can't be looked at holds nobody.
 
 use serde_json::json;
 
@@ -38,9 +38,9 @@ fn tasks_in_hand_hold_the_stop_with_their_names_until_they_are_done() {
     run.same(
         &run.holds(),
         &format!(
-            "2 tasks are yours and not over:\n- t1 (in_progress): Mend the gate\n- t2 (assigned): Paint it\n\nDo what is left, and say \
-             so for each: `{program} tasks complete ID --worker w1`. What you can't do, give up (`{program} tasks fail ID --worker w1 \
-             --note WHY`) or back (`{program} tasks release ID --worker w1`). `{program} tasks show ID` has all of a task."
+            "2 of your tasks are not finished:\n- t1 (in_progress): Mend the gate\n- t2 (assigned): Paint it\n\nFinish them, and \
+             report each: `{program} tasks complete ID --worker w1`. Give up what you can't do (`{program} tasks fail ID --worker w1 \
+             --note WHY`), or give it back (`{program} tasks release ID --worker w1`). `{program} tasks show ID` shows a task in full."
         ),
     );
     run.logs("block", "pending-tasks");
@@ -83,7 +83,7 @@ fn the_loop_guard_and_the_limit_let_go() {
     let run = project.run();
     run.is_silent();
     let told = &run.record()["gates"][0];
-    run.same(&told["detail"], &json!("the session was held for its tasks 2 times, of 2 at the most"));
+    run.same(&told["detail"], &json!("the session was blocked for its tasks 2 times; the limit is 2"));
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn a_dry_run_says_in_the_log_what_it_would_have_done() {
     done(&project, &["tasks", "add", "Mend the gate", "--assign", "w1"]);
     let run = project.run();
     run.is_silent();
-    let detail = "[tasks] dry_run: it would be held, for One task is yours and not over:\n- t1 (assigned): Mend the gate";
+    let detail = "[tasks] dry_run: it would be blocked, for One of your tasks is not finished:\n- t1 (assigned): Mend the gate";
     run.same(&run.record()["gates"][0]["detail"], &json!(detail));
     run.same(&project.blocks(), &0);
 }
@@ -144,7 +144,7 @@ fn a_damaged_registry_holds_nobody_and_is_left_as_it_is() {
     }
     let run = project.run();
     run.tells(
-        "the tasks could not be looked at, so none held this stop: DIR/state/registry.sqlite is damaged, or no registry (file is \
+        "the tasks could not be read, so they did not block this stop: DIR/state/registry.sqlite is damaged, or no registry (file is \
          not a database). It is left as it is: move it aside, and a new one is begun with the next task",
     );
     run.logs("allow", "tasks-unknown");
@@ -166,12 +166,12 @@ fn a_file_of_tasks_holds_whom_it_names() {
     let run = project.run();
     run.same(
         &run.holds().as_str(),
-        &"One task is yours and not over:\n- A-1 (in_progress): Mend the gate\n\nDo what is left, and set its status in tasks.json as \
-          you go. What can't be done, say plainly, and why.",
+        &"One of your tasks is not finished:\n- A-1 (in_progress): Mend the gate\n\nFinish them, and set the status of each in tasks.json as \
+          you go. If something can't be done, say so, and why.",
     );
     project.file("tasks.json", "{\"tasks\": [{\"id\":");
     project.run().tells(
-        "the tasks could not be looked at, so none held this stop: DIR/work/tasks.json: not JSON: EOF while parsing a value at line 1 \
+        "the tasks could not be read, so they did not block this stop: DIR/work/tasks.json: not JSON: EOF while parsing a value at line 1 \
          column 17",
     );
 }
@@ -187,7 +187,7 @@ fn a_command_of_the_persons_own_tells_the_tasks_and_a_projects_is_not_run() {
     )
     .expect("written");
     let reason = project.run().holds();
-    assert!(reason.starts_with("One task is yours and not over:\n- 7 (assigned): Mend it\n"), "{reason}");
+    assert!(reason.starts_with("One of your tasks is not finished:\n- 7 (assigned): Mend it\n"), "{reason}");
     project.project_config("[tasks]\ncommand = \"touch 'DIR/evil'\"\nurl = \"http://evil.example\"\n");
     let run = project.run();
     run.check(run.stderr.contains("tasks.command counts only from your own file"), "it is said");

@@ -1,5 +1,5 @@
-//! A subagent works on in the background while the agent's turn ends: that stop is let go unseen, and the one
-//! after the subagent's report is audited.
+//! A subagent works on in the background while the agent's turn ends: that stop is let go unseen,
+//! and the one after the subagent's report is audited.
 
 use serde_json::json;
 

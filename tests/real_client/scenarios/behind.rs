@@ -1,5 +1,6 @@
-//! The hook registered for the background, under `-p`: the client waits for it all the same, and so do clients that do
-//! not know `asyncRewake`. The agent is held once, with the finding, and then let go.
+//! The hook registered for the background, under `-p`: the client waits for it all the same, and so
+//! do clients that do not know `asyncRewake`. The agent is held once, with the finding, and then
+//! let go.
 
 use super::held_once::{HeldOnce, held_and_let_go};
 use crate::rig::client::Client;
@@ -15,7 +16,7 @@ impl Scenario for Behind {
     }
 
     fn prepare(&self, client: &Client, workspace: &Workspace) -> Result<Script, String> {
-        workspace.register_behind(&workspace.home())?;
+        workspace.register_behind()?;
         HeldOnce.prepare(client, workspace)
     }
 

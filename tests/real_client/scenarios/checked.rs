@@ -1,5 +1,5 @@
-//! Checks that a person set: one that fails sends the agent, or its subagent, back with what it printed, and they are let go
-//! when they have mended it.
+//! Checks that a person set: one that fails sends the agent, or its subagent, back with what it
+//! printed, and they are let go when they have mended it.
 
 use super::BETA;
 use super::subagent::errand;
@@ -72,7 +72,7 @@ impl Scenario for Checked {
     fn check(&self, trip: &Trip) -> Result<(), String> {
         the_hold(&trip.requests_of(Sender::Agent))?;
         trip.ended_with(MENDED)?;
-        trip.decided(&["block check-failed", "allow loop-guard"])
+        trip.decided(&["block check-failed", "allow clean"])
     }
 }
 
@@ -86,7 +86,8 @@ impl Scenario for CheckedSubagent {
     }
 
     fn pointless_on(&self, client: &Client) -> Option<&'static str> {
-        // 1.0.98 does not say where a subagent's transcript is, so that nothing is known of what it touched.
+        // 1.0.98 does not say where a subagent's transcript is, so that nothing is known of what it
+        // touched.
         if client.is_since("2.0.32") {
             only_the_ends(client)
         } else {
@@ -114,7 +115,7 @@ impl Scenario for CheckedSubagent {
         the_hold(&trip.requests_of(Sender::Subagent))?;
         trip.ended_with("The helper wrote it.")?;
         let decisions: Vec<_> = trip.records.iter().map(Record::decision).collect();
-        let wanted = ["block check-failed", "allow loop-guard"];
+        let wanted = ["block check-failed", "allow clean"];
         ensure(decisions.starts_with(&wanted.map(str::to_owned)), || {
             format!("decided {decisions:?} in place of {wanted:?} first")
         })

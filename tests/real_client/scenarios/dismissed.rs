@@ -1,4 +1,5 @@
-//! The first reader says that a step is not done, the second reader refutes it: the session ends, nobody is told, and the log has what each of them said.
+//! The first reader says that a step is not done, the second reader refutes it: the session ends,
+//! nobody is told, and the log has what each of them said.
 
 use super::clean::nobody_was_told;
 use super::{ALL_DONE, beta_is_missing, half_done};

@@ -1,5 +1,5 @@
-//! An agent that was held says why the finding is wrong: it is let go, a reader that is asked again agrees, and the log has
-//! its words.
+//! An agent that was held says why the finding is wrong: it is let go, a reader that is asked again
+//! agrees, and the log has its words.
 
 use super::beta_is_forgotten;
 use crate::rig::client::Client;

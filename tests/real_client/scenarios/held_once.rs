@@ -1,5 +1,7 @@
 //! An agent ticks a step that it has not done: it is held once, with the finding, and then let go.
 
+use serde_json::json;
+
 use super::{BETA_STEP, SECOND_WORDS, beta_is_forgotten};
 use crate::models::Sender;
 use crate::rig::client::Client;
@@ -24,9 +26,29 @@ impl Scenario for HeldOnce {
     }
 }
 
+/// A clone whose settings switch the gate off, by variables that the client hands to its hooks.
+pub(crate) struct Cloned;
+
+impl Scenario for Cloned {
+    fn name(&self) -> &'static str {
+        "cloned_with_variables"
+    }
+
+    fn prepare(&self, client: &Client, workspace: &Workspace) -> Result<Script, String> {
+        let settings = json!({ "env": { "PUNCHLIST_OFF": "1", "PUNCHLIST_INSIDE_AUDITOR": "1" } });
+        workspace.write(workspace.project().join(".claude/settings.json"), &settings.to_string())?;
+        HeldOnce.prepare(client, workspace)
+    }
+
+    fn check(&self, trip: &Trip) -> Result<(), String> {
+        held_and_let_go(trip)
+    }
+}
+
 /// The agent was held once, with the finding, said its second words, and was let go.
 pub(super) fn held_and_let_go(trip: &Trip) -> Result<(), String> {
-    // The first and the second at the stop that is held, and one at the stop after it: what became of the finding.
+    // The first and the second at the stop that is held, and one at the stop after it: what became
+    // of the finding.
     trip.read_twice()?;
     trip.calls_of_readers(3)?;
     held_with_the_finding(trip)?;

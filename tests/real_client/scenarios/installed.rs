@@ -1,5 +1,5 @@
-//! Registered by `punchlist install`, and by that alone: a stop really runs it, and a subagent's too where that was wanted.
-//! Registered twice, a stop is audited once.
+//! Registered by `punchlist install`, and by that alone: a stop really runs it, and a subagent's
+//! too where that was wanted. Registered twice, a stop is audited once.
 
 use super::held_once::{HeldOnce, held_and_let_go};
 use super::subagent::errand;
@@ -61,7 +61,8 @@ impl Scenario for Twice {
     }
 }
 
-/// With `--subagents`: a helper that says more than it did is held, by itself, and the session goes on when it has mended it.
+/// With `--subagents`: a helper that says more than it did is held, by itself, and the session goes
+/// on when it has mended it.
 pub(crate) struct Subagents;
 
 const ERRAND: &str =
@@ -101,7 +102,9 @@ impl Scenario for Subagents {
         trip.ended_with(LAST_WORDS)?;
         let told = trip.requests_of(Sender::Subagent);
         let texts = told.last().map(ApiRequest::user_texts).unwrap_or_default().join("\n");
-        ensure(texts.contains("path: beta.txt"), || format!("the helper was not told: {texts}"))?;
+        ensure(texts.contains("[A] claimed done, and not so: beta.txt"), || {
+            format!("the helper was not told: {texts}")
+        })?;
         // The helper is held and let go; the session itself has nothing to answer for.
         trip.decided(&["block findings", "allow loop-guard", "allow clean"])
     }

@@ -1,5 +1,5 @@
-//! An agent that says that its plan is done while the boxes in it are open: it is sent back with each of them and with the
-//! section that is wanted of it, settles them, and is let go.
+//! An agent that says that its plan is done while the boxes in it are open: it is sent back with
+//! each of them and with the section that is wanted of it, settles them, and is let go.
 
 use super::checked::only_the_ends;
 use super::{ALPHA, BETA, BETA_STEP, PROMPT, plan};

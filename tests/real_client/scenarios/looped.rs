@@ -1,6 +1,6 @@
-//! The feature loop: a session begins one, is held with the next feature until all pass, and is let go. Another session in
-//! the same folder is left alone. `loop run` starts a fresh session where the context of one is full, in print mode and in
-//! the person's own terminal.
+//! The feature loop: a session begins one, is held with the next feature until all pass, and is let
+//! go. Another session in the same folder is left alone. `loop run` starts a fresh session where
+//! the context of one is full, in print mode and in the person's own terminal.
 
 use std::process::{Command, Stdio};
 
@@ -34,7 +34,8 @@ fn bash(command: &str) -> ToolCall {
     ToolCall { name: "Bash".into(), input: json!({ "command": command, "description": "Work" }) }
 }
 
-/// The agent edits the list. (Through the shell: clients up to 2.1.136 want a file to be read before they write it.)
+/// The agent edits the list. (Through the shell: clients up to 2.1.136 want a file to be read
+/// before they write it.)
 fn edits(first: bool, second: bool) -> ToolCall {
     bash(&format!("printf '%s' '{}' > feature_list.json", list(first, second)))
 }
@@ -77,18 +78,15 @@ impl Scenario for Looped {
     }
 
     fn check(&self, trip: &Trip) -> Result<(), String> {
-        let requests = trip.requests_of(Sender::Agent);
-        let texts = requests.last().map(ApiRequest::user_texts).unwrap_or_default();
-        let holds: Vec<_> = texts.iter().filter(|text| text.contains("Stop hook feedback:")).collect();
-        let [hold] = holds[..] else { return Err(format!("held {} times in place of once", holds.len())) };
-        for wanted in [
-            "1 of 2 features pass. This is iteration 1 of 5.",
-            "Next feature: F2",
-            "1. Look into beta.txt",
-            "feature_list.json",
-        ] {
-            ensure(hold.contains(wanted), || format!("the agent was not told {wanted:?}: {hold}"))?;
-        }
+        the_hold_says(
+            trip,
+            &[
+                "1 of 2 features pass. This is iteration 1 of 5.",
+                "Next feature: F2",
+                "1. Look into beta.txt",
+                "feature_list.json",
+            ],
+        )?;
         trip.decided(&["block feature-open", "allow loop-over"])?;
         trip.ended_with(LAST_WORDS)?;
         progress_says(&trip.workspace, "iteration: 1\nmax: 5\nstatus: COMPLETE\npassing: 2 of 2\n")
@@ -118,6 +116,93 @@ impl Scenario for LoopedBeside {
         trip.ended_with(FIRST_WORDS)?;
         progress_says(&trip.workspace, "iteration: 0\n")
     }
+}
+
+/// A feature whose command is red, and then green, once the person has allowed it.
+pub(crate) struct LoopedVerified;
+
+impl Scenario for LoopedVerified {
+    fn name(&self) -> &'static str {
+        "looped_verified"
+    }
+
+    fn pointless_on(&self, client: &Client) -> Option<&'static str> {
+        (client.version != NEWEST).then_some("the same as on the newest client")
+    }
+
+    fn prepare(&self, _: &Client, workspace: &Workspace) -> Result<Script, String> {
+        lay_out(workspace, "")?;
+        let list = json!([{ "id": "F1", "description": "A greeting for the morning",
+            "verify": "grep morning alpha.txt", "passes": false }]);
+        workspace.write(workspace.project().join("feature_list.json"), &list.to_string())?;
+        let said = workspace.punchlist(&["allow", "--yes"])?;
+        ensure(said.contains("  grep morning alpha.txt\n"), || format!("allow does not say what: {said}"))?;
+        let mark = "sed -i s/false/true/ feature_list.json";
+        Ok(Script::new(ASKED)
+            .calls([bash(&format!("'{PUNCHLIST}' loop init --max 5"))])
+            .calls([bash(&format!("echo Good evening. > alpha.txt && {mark}"))])
+            .says(FIRST_WORDS)
+            .calls([bash(&format!("echo Good morning. > alpha.txt && {mark}"))])
+            .says(LAST_WORDS))
+    }
+
+    fn check(&self, trip: &Trip) -> Result<(), String> {
+        the_hold_says(trip, &["set back to open:", "- F1: `grep morning alpha.txt` ended with exit code 1"])?;
+        trip.decided(&["block feature-open", "allow loop-over"])?;
+        trip.ended_with(LAST_WORDS)?;
+        progress_says(&trip.workspace, "status: COMPLETE\npassing: 1 of 1\n")
+    }
+}
+
+/// Two features that are set to pass at once: a reader says which of them was built.
+pub(crate) struct LoopedJudged;
+
+impl Scenario for LoopedJudged {
+    fn name(&self) -> &'static str {
+        "looped_judged"
+    }
+
+    fn pointless_on(&self, client: &Client) -> Option<&'static str> {
+        (client.version != NEWEST).then_some("the same as on the newest client")
+    }
+
+    fn prepare(&self, _: &Client, workspace: &Workspace) -> Result<Script, String> {
+        lay_out(workspace, "")?;
+        Ok(Script::new(ASKED)
+            .calls([bash(&format!("'{PUNCHLIST}' loop init --max 5"))])
+            .calls([bash("echo Good morning. > alpha.txt"), edits(true, true)])
+            .says(FIRST_WORDS)
+            .built(&[(true, "alpha.txt has it."), (false, "There is no beta.txt.")])
+            .calls([bash("echo Good evening. > beta.txt"), edits(true, true)])
+            .says(LAST_WORDS))
+    }
+
+    fn check(&self, trip: &Trip) -> Result<(), String> {
+        let asked = trip.requests_of(Sender::Features);
+        let is_shown = asked.iter().any(|one| one.mentions("A greeting for the evening"));
+        ensure(asked.len() == 1 && is_shown, || format!("{} questions", asked.len()))?;
+        trip.calls_of_readers(1)?;
+        the_hold_says(
+            trip,
+            &[
+                "1 of 2 features pass.",
+                "set back to open:",
+                "- F2: a reader finds no work for it: There is no beta.txt.",
+            ],
+        )?;
+        trip.decided(&["block feature-open", "allow loop-over"])?;
+        trip.ended_with(LAST_WORDS)
+    }
+}
+
+/// The agent was held once, in these words.
+fn the_hold_says(trip: &Trip, wanted: &[&str]) -> Result<(), String> {
+    let requests = trip.requests_of(Sender::Agent);
+    let texts = requests.last().map(ApiRequest::user_texts).unwrap_or_default();
+    let holds: Vec<_> = texts.iter().filter(|text| text.contains("Stop hook feedback:")).collect();
+    let [hold] = holds[..] else { return Err(format!("held {} times in place of once", holds.len())) };
+    let missing = wanted.iter().find(|words| !hold.contains(**words));
+    missing.map_or(Ok(()), |words| Err(format!("the agent was not told {words:?}: {hold}")))
 }
 
 /// Every trial that the client is no part of the outside of, by its name.
@@ -159,7 +244,8 @@ fn stage(client: &Client) -> Result<(Workspace, MessagesApi<Models>, tokio::runt
     Ok((workspace, api, runtime))
 }
 
-/// Two sessions, each let go by the gate: the first for a fresh one, the second because all is done.
+/// Two sessions, each let go by the gate: the first for a fresh one, the second because all is
+/// done.
 fn went_well(workspace: &Workspace, api: &MessagesApi<Models>) -> Result<(), String> {
     let problems = models::problems(api);
     ensure(problems.is_empty(), || format!("the models' script was not followed:\n{}", problems.join("\n")))?;

@@ -1,4 +1,5 @@
-//! An agent that was held writes what was missing: it is let go, and the log says that the finding was fixed.
+//! An agent that was held writes what was missing: it is let go, and the log says that the finding
+//! was fixed.
 
 use super::{BETA, beta_is_forgotten};
 use crate::rig::client::Client;

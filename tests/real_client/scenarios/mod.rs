@@ -1,5 +1,5 @@
-//! What is tried, one file a scenario, and the plan that they share. Each lays out a workspace, says what
-//! the models say, and checks what came of it.
+//! What is tried, one file a scenario, and the plan that they share. Each lays out a workspace,
+//! says what the models say, and checks what came of it.
 
 mod background;
 mod behind;
@@ -7,11 +7,15 @@ mod checked;
 mod clean;
 mod dismissed;
 mod disputed;
+#[cfg(unix)]
+pub(crate) mod fleet;
+mod gone;
 mod held_once;
 mod installed;
 mod listed;
 pub(crate) mod looped;
 mod mended;
+mod packaged;
 mod plan_mode;
 mod plugin;
 mod sealed;
@@ -30,6 +34,7 @@ use crate::workspace::Workspace;
 /// Every scenario.
 pub(crate) const ALL: &[&dyn Scenario] = &[
     &held_once::HeldOnce,
+    &held_once::Cloned,
     &mended::Mended,
     &disputed::Disputed,
     &dismissed::Dismissed,
@@ -39,17 +44,23 @@ pub(crate) const ALL: &[&dyn Scenario] = &[
     &background::Background,
     &plan_mode::PlanMode,
     &behind::Behind,
+    &gone::Gone,
     &installed::Installed,
     &installed::Twice,
     &installed::Subagents,
+    &packaged::Packaged,
+    &packaged::PackagedWheel,
     &plugin::Plugin,
     &plugin::PluginAlone,
     &plugin::PluginOff,
+    &plugin::PluginOn,
     &checked::Checked,
     &checked::CheckedSubagent,
     &listed::Listed,
     &looped::Looped,
     &looped::LoopedBeside,
+    &looped::LoopedVerified,
+    &looped::LoopedJudged,
     &workers::PendingTasks,
     &workers::KeepAlive,
 ];
@@ -93,7 +104,8 @@ fn beta_is_forgotten(workspace: &Workspace) -> Script {
 /// What the second reader says of what is so.
 const UPHELD: (bool, &str) = (true, "No other file holds the greeting.");
 
-/// What a first reader says that has noticed. The program alone does not say so: a bare name may be made elsewhere.
+/// What a first reader says that has noticed. The program alone does not say so: a bare name may be
+/// made elsewhere.
 fn beta_is_missing() -> Value {
     json!({
         "category": "A",

@@ -1,4 +1,5 @@
-//! A plan that was approved in plan mode, and never carried out in full: it is held like one in a file.
+//! A plan that was approved in plan mode, and never carried out in full: it is held like one in a
+//! file.
 
 use serde_json::json;
 

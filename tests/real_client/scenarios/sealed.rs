@@ -1,6 +1,7 @@
-//! What the readers get to see: the evidence, and nothing of what lies around. No tool, no instructions of
-//! the project or the person, no memory, no file that the evidence happens to mention with an `@`; and the
-//! hook does not fire inside them. Both see the same: system prompt, answer's schema and evidence.
+//! What the readers get to see: the evidence, and nothing of what lies around. No tool, no
+//! instructions of the project or the person, no memory, no file that the evidence happens to
+//! mention with an `@`; and the hook does not fire inside them. Both see the same: system prompt,
+//! answer's schema and evidence.
 
 use super::{ALL_DONE, ALPHA, PROMPT, beta_is_missing, plan};
 use crate::models::{Sender, VERDICT_TOOL};

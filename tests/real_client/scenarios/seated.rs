@@ -1,7 +1,10 @@
-//! A person at a terminal. With the hook registered for the background, the prompt is back while the audit runs; what it
-//! finds wakes the session, unless the person has typed on. `pictured` looks at what a block looks like.
+//! A person at a terminal. With the hook registered for the background, the prompt is back while
+//! the audit runs; what it finds wakes the session, unless the person has typed on. `pictured`
+//! looks at what a block looks like, `told` and `shown` at what else the person sees.
 
 mod pictured;
+mod shown;
+mod told;
 
 use std::path::PathBuf;
 
@@ -20,23 +23,40 @@ use crate::trip::ensure;
 use crate::workspace::Workspace;
 
 /// Every such trial, by its name.
-pub(crate) const ALL: [(&str, Trial); 3] =
-    [("woken", woken), ("typed_on", typed_on), ("pictured", pictured::pictured)];
+pub(crate) const ALL: [(&str, Trial); 13] = [
+    ("woken", woken),
+    ("typed_on", typed_on),
+    ("pictured", pictured::pictured),
+    ("told_ignored", told::ignored),
+    ("told_still_failing", told::still_failing),
+    ("shown_spent_budget", shown::spent_budget),
+    ("shown_wrong_config", shown::wrong_config),
+    ("shown_advisory", shown::advisory),
+    ("shown_ignored_by_config", shown::ignored_by_config),
+    ("shown_marks_set_back", shown::marks_set_back),
+    ("shown_held_twice", shown::held_twice),
+    ("shown_nothing_of_anothers_edit", shown::nothing_of_anothers_edit),
+    ("shown_status_line_and_spinner", shown::status_line_and_spinner),
+];
 
 type Trial = fn(&Client) -> Result<(), String>;
 
 /// Why a trial makes no sense on a client, where it does not.
 pub(crate) fn pointless_on(name: &str, client: &Client) -> Option<&'static str> {
-    if name == "pictured" && VERSIONS.last() != Some(&client.version) {
-        return Some("the picture is of the newest client");
+    let is_screen = ["pictured", "told", "shown"].iter().any(|kind| name.starts_with(kind));
+    if is_screen && VERSIONS.last() != Some(&client.version) {
+        return Some("the screens are of the newest client");
     }
     if !client.is_since("2.1.136") {
         return Some("this client does not know asyncRewake");
     }
-    (!Terminal::is_to_be_had()).then_some("no tmux to type into")
+    // Where everything has to be there, such a trial fails without a terminal.
+    let is_required = std::env::var_os("PUNCHLIST_TEST_REQUIRE_CLIENTS").is_some_and(|value| value == "1");
+    (!is_required && !Terminal::is_to_be_had()).then_some("no tmux to type into")
 }
 
-/// A session at a terminal, whose readers wait for a sign. The terminal goes first: its socket is in the workspace.
+/// A session at a terminal, whose readers wait for a sign. The terminal goes first: its socket is
+/// in the workspace.
 struct Seat {
     terminal: Terminal,
     api: MessagesApi<Models>,
@@ -44,7 +64,11 @@ struct Seat {
 }
 
 const FIXED: &str = "Now both greetings are there.";
+const THANKS: &str = "Thank you, that is all.";
+const WELCOME: &str = "You are welcome.";
 
+/// What became of the finding is shown at the next prompt: of a hook that the client did not wait
+/// for it shows nothing.
 fn woken(client: &Client) -> Result<(), String> {
     let script = |workspace: &Workspace| {
         half_done(workspace)
@@ -52,6 +76,8 @@ fn woken(client: &Client) -> Result<(), String> {
             .judged(&[UPHELD])
             .calls([write(workspace.project().join("beta.txt").display(), BETA)])
             .says(FIXED)
+            .says(WELCOME)
+            .proposed(&[])
     };
     behind(client, script, |seat| {
         seat.terminal.types(PROMPT)?;
@@ -61,7 +87,14 @@ fn woken(client: &Client) -> Result<(), String> {
         seat.terminal.shows("Stop hook feedback")?;
         seat.terminal.shows(FIXED)?;
         seat.decided(&["block findings", "allow loop-guard"])?;
-        seat.woken_with_the_finding()
+        seat.woken_with_the_finding()?;
+        let line = "punchlist: 1 finding, fixed";
+        ensure(!seat.terminal.screen().contains(line), || "it is shown already".into())?;
+        seat.terminal.types(THANKS)?;
+        seat.terminal.shows(WELCOME)?;
+        seat.terminal.shows(&format!("UserPromptSubmit says: {line}"))?;
+        seat.shown("woken");
+        seat.decided(&["block findings", "allow loop-guard", "allow clean"])
     })
 }
 
@@ -70,7 +103,8 @@ const ASIDE_ANSWER: &str = "They are equally long, and both are done.";
 const GO_ON: &str = "Then look at the second once more, and take your time.";
 const LOOKED: &str = "I looked: the second greeting was not there, and now it is.";
 
-/// The second stop comes while the first is being audited; the third turn is under way when the second audit ends.
+/// The second stop comes while the first is being audited; the third turn is under way when the
+/// second audit ends.
 fn typed_on(client: &Client) -> Result<(), String> {
     let script = |workspace: &Workspace| {
         let wait = format!("while [ ! -e '{}' ]; do sleep 0.1; done", sign(workspace, "go-on").display());
@@ -114,7 +148,7 @@ fn behind(
     play: impl FnOnce(&Seat) -> Result<(), String>,
 ) -> Result<(), String> {
     let mut workspace = Workspace::new()?;
-    workspace.register_behind(&workspace.home())?;
+    workspace.register_behind()?;
     let (asked, answer) = (sign(&workspace, "asked"), sign(&workspace, "answer"));
     let reader = workspace.program(
         "reader",
@@ -166,8 +200,8 @@ fn sit_down(
 }
 
 impl Seat {
-    /// Waits until the session's words are there and the person may type, while a reader is at work: so many were
-    /// asked by then.
+    /// Waits until the session's words are there and the person may type, while a reader is at
+    /// work: so many were asked by then.
     fn is_free_while_audited(&self, words: &str, asked: usize) -> Result<(), String> {
         self.terminal.shows(words)?;
         self.terminal.wait_for("the turn to end", |screen| !screen.contains("esc to interrupt"))?;

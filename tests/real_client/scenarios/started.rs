@@ -1,5 +1,6 @@
-//! What a session is given at its start: registered by `install`, the model's first request has it, and has what is new when the
-//! session is resumed; after a compaction it is there again. What is counted begins anew with a resume.
+//! What a session is given at its start: registered by `install`, the model's first request has it,
+//! and has what is new when the session is resumed; after a compaction it is there again. What is
+//! counted begins anew with a resume.
 
 use super::checked::only_the_ends;
 use super::{ALPHA, PROMPT, plan};

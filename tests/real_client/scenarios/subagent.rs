@@ -1,5 +1,5 @@
-//! A subagent writes the second file: its edit is in its own transcript, or on its own lines, and counts as
-//! the session's.
+//! A subagent writes the second file: its edit is in its own transcript, or on its own lines, and
+//! counts as the session's.
 
 use serde_json::json;
 

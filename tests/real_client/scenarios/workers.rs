@@ -1,5 +1,6 @@
-//! A session that is a worker: it is held while tasks of its own are not over, and let go when it has completed them by the command
-//! that it was told; it stays at its queue while its time is not up, and is let go then.
+//! A session that is a worker: it is held while tasks of its own are not over, and let go when it
+//! has completed them by the command that it was told; it stays at its queue while its time is not
+//! up, and is let go then.
 
 use serde_json::{Value, json};
 
@@ -80,7 +81,7 @@ impl Scenario for PendingTasks {
         let requests = trip.requests_of(Sender::Agent);
         let last = requests.last().ok_or("no request")?;
         let [hold] = holds(last)[..] else { return Err(format!("held {} times", holds(last).len())) };
-        let wanted = format!("One task is yours and not over:\n- t1 (accepted): {TITLE}\n");
+        let wanted = format!("One of your tasks is not finished:\n- t1 (accepted): {TITLE}\n");
         ensure(hold.contains(&wanted), || format!("the agent was not told {wanted:?}: {hold}"))?;
         trip.ended_with(DONE)?;
         trip.decided(&["block pending-tasks", "allow loop-guard"])?;
@@ -125,7 +126,7 @@ impl Scenario for KeepAlive {
             return Err(format!("held {} times", holds(last).len()));
         };
         for (hold, since) in [(first, "since you registered, "), (second, "since you completed a task, ")] {
-            for wanted in ["You are worker w1, and stay at work: ", since, " minutes are left."] {
+            for wanted in ["You are worker w1, and keep working: ", since, " minutes are left."] {
                 ensure(hold.contains(wanted), || format!("the agent was not told {wanted:?}: {hold}"))?;
             }
         }

@@ -1,9 +1,11 @@
-//! Stands for `claude -p` in the tests: does what the script in the file `$FAKE_CLAUDE_SCRIPT` says.
+//! Stands for `claude -p` in the tests: does what the script in the file `$FAKE_CLAUDE_SCRIPT`
+//! says.
 //!
-//! `script` lists the instructions, `question` tells what is asked. Whatever is wrong with the script, or
-//! with the fake itself, ends it with exit code 97, a message on stderr and the same message in
-//! `$FAKE_CLAUDE_SCRIPT.broken`. No real client has that code, so a test cannot take a broken script for a
-//! broken client; and where a failed client is nothing that anybody hears of, the file tells.
+//! `script` lists the instructions, `question` tells what is asked. Whatever is wrong with the
+//! script, or with the fake itself, ends it with exit code 97, a message on stderr and the same
+//! message in `$FAKE_CLAUDE_SCRIPT.broken`. No real client has that code, so a test cannot take a
+//! broken script for a broken client; and where a failed client is nothing that anybody hears of,
+//! the file tells.
 
 mod question;
 mod script;

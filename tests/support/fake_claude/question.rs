@@ -1,5 +1,5 @@
-//! What the client is asked: told by the task that stands last in the prompt. Must not guess: a prompt with
-//! none of the known tasks is no question of the program's.
+//! What the client is asked: told by the task that stands last in the prompt. Must not guess: a
+//! prompt with none of the known tasks is no question of the program's.
 
 use serde_json::{Value, json};
 
@@ -14,13 +14,16 @@ pub(crate) enum Question {
     Settle,
     /// Which open items are claimed as done?
     Checklist,
+    /// Were these features built?
+    Features,
 }
 
-const ALL: [(Question, &str, &str); 4] = [
+const ALL: [(Question, &str, &str); 5] = [
     (Question::First, "first", include_str!("../../../prompts/first.md")),
     (Question::Second, "second", include_str!("../../../prompts/second.md")),
     (Question::Settle, "settle", include_str!("../../../prompts/settle.md")),
     (Question::Checklist, "checklist", include_str!("../../../prompts/checklist.md")),
+    (Question::Features, "features", include_str!("../../../prompts/features.md")),
 ];
 
 impl Question {
@@ -48,6 +51,7 @@ impl Question {
             Self::Second => (&["candidates", "findings", "verdicts"], &["verdicts"]),
             Self::Settle => (&["findings"], &["findings"]),
             Self::Checklist => (&["claimed", "finished"], &["claimed", "finished"]),
+            Self::Features => (&["features"], &["features"]),
         };
         let Some(object) = answer.as_object() else { return Some("it is no object".to_owned()) };
         let mut keys: Vec<&str> = object.keys().map(String::as_str).collect();

@@ -53,7 +53,8 @@
 //! | `on-call N` | on the Nth call with this script, counted from 1 |
 //! | `first`, `second`, `settle`, `checklist` | where that is the question; see `question` |
 //!
-//! A question of those four that the script does not answer is an error too, unless it ends with `exit`.
+//! A question of those four that the script does not answer is an error too, unless it ends with
+//! `exit`.
 
 use std::path::PathBuf;
 use std::str::FromStr;

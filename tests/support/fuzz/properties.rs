@@ -1,6 +1,6 @@
-//! What has to hold for whatever bytes come in: one function for each fuzz target. The targets in `fuzz`
-//! call them, and so does `tests/library/fuzz.rs`, which replays the seeds. Must not need the network, a
-//! clock or more than one small file.
+//! What has to hold for whatever bytes come in: one function for each fuzz target. The targets in
+//! `fuzz` call them, and so does `tests/library/fuzz.rs`, which replays the seeds. Must not need
+//! the network, a clock or more than one small file.
 
 use std::fs::File;
 use std::io::Write;
@@ -50,13 +50,19 @@ pub(crate) fn hook_input(bytes: &[u8]) {
     let json: serde_json::Value =
         serde_json::from_str(text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}' || c == '\0'))
             .expect("what was parsed is JSON");
-    assert_eq!(input.session_id.as_deref(), json["session_id"].as_str().filter(|id| !id.is_empty()));
+    // Other clients have other names for it.
+    let ids: Vec<&str> = ["session_id", "sessionId", "conversation_id", "thread_id"]
+        .iter()
+        .filter_map(|name| json[*name].as_str())
+        .filter(|id| !id.is_empty())
+        .collect();
+    assert_eq!(input.session_id.as_deref(), ids.first().copied());
     assert_eq!(input.stop_hook_active, json["stop_hook_active"].as_bool().unwrap_or(false));
     assert!(input.running_tasks().count() <= input.background_tasks.len());
 }
 
-/// A transcript that is read in two parts, with the resume point written down in between, is the session
-/// that is read in one. The first two bytes say where it is cut.
+/// A transcript that is read in two parts, with the resume point written down in between, is the
+/// session that is read in one. The first two bytes say where it is cut.
 pub(crate) fn rows(bytes: &[u8]) {
     // Torn caches are no caches.
     let _ = resume::decode(bytes);
@@ -106,7 +112,8 @@ pub(crate) fn plan(bytes: &[u8]) {
     }
 }
 
-/// Nothing that a client prints is a verdict unless the check says so, and a failure is never an answer.
+/// Nothing that a client prints is a verdict unless the check says so, and a failure is never an
+/// answer.
 pub(crate) fn answer(bytes: &[u8]) {
     for has_schema in [true, false] {
         if let ReaderOutcome::Answered(answer) = exit_outcome(0, bytes, b"", has_schema, Answer::check) {
@@ -129,7 +136,8 @@ pub(crate) fn settings(bytes: &[u8]) {
         program: "/opt/punchlist".into(),
         min_timeout: 60,
         timeout: 120,
-        background: text.len() % 2 == 1,
+        background: Some(text.len() % 2 == 1),
+        status_line: text.len() % 3 == 1,
         subagents: text.len() % 3 == 1,
     };
     let Ok(edited) = register(text, &wanted) else { return };
@@ -148,7 +156,8 @@ pub(crate) fn settings(bytes: &[u8]) {
     assert_eq!(ink(&back), ink(text));
 }
 
-/// Settings that are read, written and read again are the same; faults are told with a place in the file.
+/// Settings that are read, written and read again are the same; faults are told with a place in the
+/// file.
 pub(crate) fn config(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let config_parse::Parsed { table, errors: faults } = config_parse::parse(&text, "config.toml");
@@ -185,7 +194,8 @@ pub(crate) fn log_record(bytes: &[u8]) {
 
 /// A diff with all lines around it is both texts; a cut text keeps its ends. A NUL splits the two.
 pub(crate) fn diff(bytes: &[u8]) {
-    // A carriage return alone ends a line of the diff, too, which can't be told from what is printed.
+    // A carriage return alone ends a line of the diff, too, which can't be told from what is
+    // printed.
     let text = String::from_utf8_lossy(bytes).replace('\r', "");
     let (before, after) = text.split_once('\0').unwrap_or((&text, ""));
     let printed = unified_diff(before, after, usize::MAX >> 1, true);
@@ -195,16 +205,10 @@ pub(crate) fn diff(bytes: &[u8]) {
         assert_eq!(side(&printed, '-'), before, "{printed}");
         assert_eq!(side(&printed, '+'), after, "{printed}");
     }
-    let plan = Plan {
-        source: PlanSource::GivenFile,
-        path: None,
-        text: after.to_owned(),
-        steps: parse_steps(after),
-        before: Some(PlanBefore { text: before.to_owned(), from: BeforeSource::FirstRead }),
-        ticked_before: Vec::new(),
-    };
+    let plan = Plan::new(PlanSource::GivenFile, after.to_owned(), None);
+    let plan = plan.since(Some(PlanBefore::new(before, BeforeSource::FirstRead)));
     assert_eq!(plan.diff().is_none(), before.trim_end() == after.trim_end());
-    assert!(plan.promised().len() >= plan.steps.len());
+    assert!(plan.promised().count() >= plan.steps.len());
     for cap in [0, 7, 64] {
         for cut in [first_part(&text, cap), last_part(&text, cap), start_and_end(&text, cap)] {
             assert!(cut == text || cut.contains("bytes cut"), "{cut}");

@@ -1,6 +1,6 @@
-//! The real client, one version of it. Takes a scratch folder, the scripted API's address and a prompt; gives
-//! what it printed and how it ended. It runs in a process group of its own under one deadline, and must
-//! talk to nobody but the scripted API.
+//! The real client, one version of it. Takes a scratch folder, the scripted API's address and a
+//! prompt; gives what it printed and how it ended. It runs in a process group of its own under one
+//! deadline, and must talk to nobody but the scripted API.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -18,7 +18,8 @@ use tokio::process::{ChildStdin, ChildStdout};
 use super::scratch::Scratch;
 use super::terminal::{Size, Terminal};
 
-/// The versions that are tried, one for each wire format that punchlist meets. `.ci/clients` has the same list.
+/// The versions that are tried, one for each wire format that punchlist meets. `.ci/clients` has
+/// the same list.
 pub(crate) const VERSIONS: [&str; 6] = ["1.0.98", "2.0.32", "2.1.42", "2.1.136", "2.1.221", "2.1.325"];
 
 /// A session takes a few seconds; a loaded machine may take ten times as long.
@@ -56,7 +57,8 @@ pub(crate) struct Client {
 /// Where `.ci/clients` puts them.
 pub(crate) fn folder() -> PathBuf {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    variable("PUNCHLIST_TEST_CLIENTS").unwrap_or_else(|| {
+    // `all` asks for every version, wherever they are.
+    variable("PUNCHLIST_TEST_CLIENTS").filter(|folder| folder.as_os_str() != "all").unwrap_or_else(|| {
         let cache =
             variable("XDG_CACHE_HOME").unwrap_or_else(|| variable("HOME").unwrap_or_default().join(".cache"));
         cache.join("punchlist/clients")
@@ -64,15 +66,15 @@ pub(crate) fn folder() -> PathBuf {
 }
 
 impl Client {
-    /// The client of that version, where it is installed. Elsewhere than on Unix it is never looked for: the
-    /// trials speak of shells, links and groups.
+    /// The client of that version, where it is installed. Elsewhere than on Unix it is never looked
+    /// for: the trials speak of shells, links and groups.
     pub(crate) fn find(version: &'static str) -> Option<Self> {
         let bin = folder().join(version).join("node_modules/.bin");
         (cfg!(unix) && bin.join("claude").is_file()).then_some(Self { version, bin })
     }
 
-    /// Whether a program is this client and no other. Both names are resolved: a hook may know the client by
-    /// its own file or by a link to it.
+    /// Whether a program is this client and no other. Both names are resolved: a hook may know the
+    /// client by its own file or by a link to it.
     pub(crate) fn is_at(&self, program: &Path) -> bool {
         let own = folder().join(self.version).canonicalize();
         matches!((program.canonicalize(), own), (Ok(program), Ok(own)) if program.starts_with(&own))
@@ -133,7 +135,8 @@ impl Client {
                 .args(&args)
                 .current_dir(scratch.project())
                 .env_clear()
-                // Its own folder first: a hook of an older client finds the client by its name alone.
+                // Its own folder first: a hook of an older client finds the client by its name
+                // alone.
                 .envs(scratch.env(Some(&self.bin)))
                 .envs(client_env(api))
                 .stdin(Stdio::piped())
@@ -241,7 +244,8 @@ async fn converse(
     Ok(())
 }
 
-/// Writes to the client. One that has ended already says why on its own pipes, so that is no error here.
+/// Writes to the client. One that has ended already says why on its own pipes, so that is no error
+/// here.
 async fn give(stdin: &mut ChildStdin, text: &str) -> std::io::Result<()> {
     let given = async {
         stdin.write_all(text.as_bytes()).await?;

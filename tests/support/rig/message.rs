@@ -1,4 +1,5 @@
-//! One message of a model: words, tool calls, or both. Plain data; it must not know a client or a server.
+//! One message of a model: words, tool calls, or both. Plain data; it must not know a client or a
+//! server.
 
 use std::fmt;
 

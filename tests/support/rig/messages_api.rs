@@ -1,6 +1,6 @@
-//! The Messages API on loopback. Takes [`Models`], who know what every model says, and gives the client their
-//! messages as the real one would. It must not improvise: what the models do not know is refused, and stays
-//! refused, so that the test that runs it fails.
+//! The Messages API on loopback. Takes [`Models`], who know what every model says, and gives the
+//! client their messages as the real one would. It must not improvise: what the models do not know
+//! is refused, and stays refused, so that the test that runs it fails.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,9 +12,11 @@ use super::message::Message;
 use super::request::ApiRequest;
 use super::sse;
 
-/// What older clients ask a small model on the side, with no tools: a text in the request that gives it away.
+/// What older clients ask a small model on the side, with no tools: a text in the request that
+/// gives it away.
 const SIDE_ERRANDS: &[&str] = &[
-    // Up to 2.1.42, at the start of a session in a git repository: which files to offer as examples.
+    // Up to 2.1.42, at the start of a session in a git repository: which files to offer as
+    // examples.
     "You are an expert at analyzing git history",
     // Up to 2.1.42, after a shell command: what to allow next time, and which files it named.
     "Your task is to process Bash commands that an AI coding agent wants to run",
@@ -30,8 +32,8 @@ const WARM_UP: &str = "Warmup";
 
 /// Everybody who speaks behind the API.
 pub(crate) trait Models: Send + 'static {
-    /// What the model behind this request says, or what is wrong with the request. The requests are numbered, and
-    /// the calls in a message are known by that number: see [`call_id`].
+    /// What the model behind this request says, or what is wrong with the request. The requests are
+    /// numbered, and the calls in a message are known by that number: see [`call_id`].
     fn reply(&mut self, number: usize, request: &ApiRequest) -> Result<Message, String>;
 }
 
@@ -100,7 +102,8 @@ struct Player<M>(Arc<Mutex<State<M>>>);
 impl<M: Models> Respond for Player<M> {
     fn respond(&self, request: &Request) -> ResponseTemplate {
         let mut state = lock(&self.0);
-        // Clients ask again after a refusal. Whatever they get then would only blur what went wrong.
+        // Clients ask again after a refusal. Whatever they get then would only blur what went
+        // wrong.
         let answer = match state.problems.first() {
             Some(problem) => Err(problem.clone()),
             None => answer(&mut state, request).inspect_err(|problem| state.problems.push(problem.clone())),

@@ -1,5 +1,5 @@
-//! One request of a client to the Messages API, read as far as the tests need. Takes the body as it came,
-//! gives what it carries. Must not decide who sent it.
+//! One request of a client to the Messages API, read as far as the tests need. Takes the body as it
+//! came, gives what it carries. Must not decide who sent it.
 
 use serde_json::Value;
 
@@ -50,8 +50,8 @@ impl ApiRequest {
             .collect()
     }
 
-    /// Everything that the model is told, by whoever. Newer clients put their own notes into messages of
-    /// the system among those of the user.
+    /// Everything that the model is told, by whoever. Newer clients put their own notes into
+    /// messages of the system among those of the user.
     pub(crate) fn texts(&self) -> Vec<&str> {
         let messages = items(&self.body["messages"]).map(|message| &message["content"]);
         std::iter::once(&self.body["system"]).chain(messages).flat_map(texts).collect()
@@ -82,8 +82,8 @@ impl ApiRequest {
         self.texts().into_iter().find_map(plan_file).ok_or_else(|| "the client names no plan file".into())
     }
 
-    /// Whether a text stands anywhere in it, tool results and schemas included. For plain words: what JSON
-    /// escapes is not found.
+    /// Whether a text stands anywhere in it, tool results and schemas included. For plain words:
+    /// what JSON escapes is not found.
     pub(crate) fn mentions(&self, text: &str) -> bool {
         self.body.to_string().contains(text)
     }

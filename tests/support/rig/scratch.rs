@@ -1,5 +1,6 @@
-//! The scratch folder of one session: a home, a project under git, a temporary folder. Takes nothing from the
-//! person's own: every path and variable that a program of the session sees leads back here.
+//! The scratch folder of one session: a home, a project under git, a temporary folder. Takes
+//! nothing from the person's own: every path and variable that a program of the session sees leads
+//! back here.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -70,8 +71,8 @@ impl Scratch {
         self.variables.push((name.into(), value.into()));
     }
 
-    /// The whole environment of every program of the session, but for what a client adds. One folder may come
-    /// before all others in which programs are looked for.
+    /// The whole environment of every program of the session, but for what a client adds. One
+    /// folder may come before all others in which programs are looked for.
     pub(crate) fn env(&self, first: Option<&Path>) -> Vec<(OsString, OsString)> {
         let programs = first.into_iter().chain(self.programs.iter().map(PathBuf::as_path));
         let own = [

@@ -1,5 +1,5 @@
-//! A model's message as the Messages API streams it. Takes the message, gives the whole body of the response at
-//! once: no client minds that it all comes in one piece.
+//! A model's message as the Messages API streams it. Takes the message, gives the whole body of the
+//! response at once: no client minds that it all comes in one piece.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,6 @@
-//! A terminal with the client in it, and somebody who types: a tmux server of its own. Takes a command line, gives
-//! what stands on the screen. It must not wait for a fixed time where it can wait for what it wants to see.
+//! A terminal with the client in it, and somebody who types: a tmux server of its own. Takes a
+//! command line, gives what stands on the screen. It must not wait for a fixed time where it can
+//! wait for what it wants to see.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -35,7 +36,8 @@ impl Terminal {
         asked.is_ok_and(|status| status.success())
     }
 
-    /// Opens one in `folder`, with this program and no other variables than these. Its socket is kept in `below`.
+    /// Opens one in `folder`, with this program and no other variables than these. Its socket is
+    /// kept in `below`.
     pub(crate) fn open(
         below: &Path,
         folder: &Path,

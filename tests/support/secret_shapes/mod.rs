@@ -1,6 +1,6 @@
-//! Tables of the shapes of secrets, and of what only looks like one. Their values are made up anew from
-//! a seed in every run: nothing in the tables is a token, so that no scanner takes them for a leak, and
-//! no rule can be made for one value.
+//! Tables of the shapes of secrets, and of what only looks like one. Their values are made up anew
+//! from a seed in every run: nothing in the tables is a token, so that no scanner takes them for a
+//! leak, and no rule can be made for one value.
 
 use std::fmt::Write;
 
@@ -156,7 +156,7 @@ impl Random {
 
     /// Returns what stands for the first piece of a template, and the length of that piece.
     fn piece(&mut self, rest: &str) -> (String, usize) {
-        for (escape, letter) in [("\\n", "\n"), ("\\t", "\t"), ("\\\\", "\\"), ("\\u{200b}", "\u{200b}")] {
+        for (escape, letter) in ESCAPES {
             if rest.starts_with(escape) {
                 return (letter.to_owned(), escape.len());
             }
@@ -195,6 +195,19 @@ impl Random {
         Shape { name: name.to_owned(), text, secrets }
     }
 }
+
+const ESCAPES: [(&str, &str); 10] = [
+    ("\\n", "\n"),
+    ("\\t", "\t"),
+    ("\\e", "\u{1b}"),
+    ("\\\\", "\\"),
+    ("\\u{200b}", "\u{200b}"),
+    ("\\u{fe0f}", "\u{fe0f}"),
+    ("\\u{34f}", "\u{34f}"),
+    ("\\u{3164}", "\u{3164}"),
+    ("\\u{a0}", "\u{a0}"),
+    ("\\u{e0041}", "\u{e0041}"),
+];
 
 const KINDS_WITHOUT_LENGTH: &[&str] = &["uuid", "pw", "words1", "words4", "words12", "dashes4"];
 

@@ -27,12 +27,13 @@ function bars(entries) {
 
 function drawGlance(sums) {
   const held = sums.kinds[0];
+  const byAudit = sums.gates.find((gate) => gate.name === "audit")?.held ?? 0;
   const precision = sums.precision.all;
   const failed = sums.failures.reduce((all, [, number]) => all + number, 0);
   const { aside, audited } = sums.latency;
   const entries = [
     ["Decisions", count(sums.decisions), `${many(sums.projects.length, "project")}${sums.kinds[2] ? `; ${count(sums.kinds[2])} could not be checked` : ""}`],
-    ["Held", count(held), sums.audited ? `${percent(held / sums.audited, 1)} of ${count(sums.audited)} audited` : "nothing was audited", held ? "block" : ""],
+    ["Held", count(held), sums.audited ? `the audit ${count(byAudit)}, ${percent(byAudit / sums.audited, 1)} of ${count(sums.audited)} audited` : "nothing was audited", held ? "block" : ""],
     ["Precision", precision ? percent(precision.share) : "–",
       precision ? `${percent(precision.low)} to ${percent(precision.high)}, ${many(precision.n, "finding")}` : "nothing is known yet"],
     ["Reader failed", count(failed), sums.asked ? `${percent(failed / sums.asked, 1)} of ${many(sums.asked, "call")}` : "never asked", failed ? "unchecked" : ""],
@@ -164,6 +165,16 @@ function drawCauses(sums, state, choose) {
   }))), ...(rest > 0 ? [more] : [])]));
 }
 
+// What each gate made of the stops that it looked at: audits, checks, loops and keep-alive are counted apart.
+function drawGates(sums) {
+  byId("gates").replaceChildren(sums.gates.length === 0 ? nothing("No gate looked at any of these.") : bars(sums.gates.map((gate) => ({
+    name: gate.name,
+    value: gate.looked,
+    text: `${count(gate.looked)} looked · ${count(gate.held)} held`,
+    kind: gate.held > 0 ? "block" : "",
+  }))));
+}
+
 // Each cause is coloured by what it mostly came to.
 const causeKind = rows.causes.map(() => [0, 0, 0, 0]);
 rows.cause.forEach((cause, row) => { causeKind[cause][rows.kind[row]] += 1; });
@@ -184,7 +195,7 @@ function drawPrecision(sums) {
   const { all, category, source, model } = sums.precision;
   const titles = new Map(head.categories);
   byId("precision").replaceChildren(...(all === null
-    ? [nothing("What became of no finding is known yet. A fix counts as right, a dispute as wrong; punchlist log label overrules both.")]
+    ? [nothing("Not known yet. A fix counts as right, a dispute that no reader contradicts as wrong, and punchlist log label overrules both.")]
     : [whiskers("All", [{ name: "findings", ...all }]), whiskers("By category", category, (name) => titles.get(name)),
       whiskers("By source", source), whiskers("By model", model)].flat().filter(Boolean)));
 }
@@ -223,7 +234,7 @@ function secondSaid({ asked, answered, upheld, dismissed }) {
 // Both on one axis of powers of ten, since they are worlds apart.
 function drawLatency(sums) {
   const { aside, audited, readers } = sums.latency;
-  const series = [["ours, stepping aside", aside, "All of a stop that was not audited"], ["ours, auditing", audited, "All of an audit but the readers"], ["the readers", readers, "Both calls of a model together"]].filter(([, found]) => found !== null);
+  const series = [["ours, skipped stops", aside, "All of a stop that was not audited"], ["ours, auditing", audited, "All of an audit but the readers"], ["the readers", readers, "Both calls of a model together"]].filter(([, found]) => found !== null);
   if (series.length === 0) return byId("latency").replaceChildren(nothing("Nothing was measured."));
   const low = Math.floor(Math.log10(Math.max(0.1, Math.min(...series.map(([, found]) => found.of[0])))));
   const high = Math.ceil(Math.log10(Math.max(1, ...series.map(([, found]) => found.most))));
@@ -296,8 +307,8 @@ function drawRepeats() {
         rowOfId.has(repeat.newest) && link),
       el("p", { class: "hint" }, `If you agree, ${repeat.line.startsWith("[[") ? "at the end of" : "under [audit] in"} ${repeat.file}, and \`punchlist allow\`:`),
       el("pre", { class: "evidence" }, repeat.line),
-      el("p", { class: "hint" }, repeat.line.startsWith("[[") ? `No finding of category ${repeat.category} on these paths holds a stop then; all stay in the log.` : repeat.line.startsWith("block_on")
-        ? `No finding of category ${repeat.category} holds a stop there then (${repeat.right_in_category === 0 ? "none" : count(repeat.right_in_category)} of them ${repeat.right_in_category > 1 ? "have" : "has"} been right so far); all stay in the log.`
-        : "Such a claim is only told then, and holds no stop."));
+      el("p", { class: "hint" }, repeat.line.startsWith("[[") ? `No finding of category ${repeat.category} on these paths then blocks a stop; all stay in the log.` : repeat.line.startsWith("block_on")
+        ? `No finding of category ${repeat.category} then blocks a stop there (${repeat.right_in_category === 0 ? "none" : count(repeat.right_in_category)} of them ${repeat.right_in_category > 1 ? "have" : "has"} been right so far); all stay in the log.`
+        : "Such a claim is then only reported, and blocks no stop."));
   }));
 }

@@ -25,6 +25,11 @@ const firstFinding = new Uint32Array(total + 1);
 for (const row of rows.finding_row) firstFinding[row + 1] += 1;
 for (let row = 0; row < total; row += 1) firstFinding[row + 1] += firstFinding[row];
 
+// The same for the gates that looked.
+const firstGate = new Uint32Array(total + 1);
+for (const row of rows.gate_row) firstGate[row + 1] += 1;
+for (let row = 0; row < total; row += 1) firstGate[row + 1] += firstGate[row];
+
 function findingsOf(row) {
   const numbers = [];
   for (let at = firstFinding[row]; at < firstFinding[row + 1]; at += 1) numbers.push(at);

@@ -15,7 +15,7 @@ const stamp = (time) => String(time).slice(0, 16).replace("T", " ");
 const VERDICTS = { confirmed: "confirmed", "cannot-verify": "could not be verified", refuted: "refuted, and dropped", ignored: "ignored by the config" };
 const SOURCES = { facts: "found by facts alone", reader: "found by the first reader", both: "found by facts and the first reader" };
 const PLACES = { plan: "the plan", message: "the final message", tasks: "the task list", asks: "the person's asks" };
-const AGAIN = { true: "A reader that was asked again says that the finding was never right.", false: "A reader that was asked again does not say that the finding was wrong." };
+const AGAIN = { true: "A reader that was asked again says that the finding was never right.", false: "A reader that was asked again says that the finding was right." };
 
 function labelWords(label) {
   return label && el("p", { class: `label ${label.label}` }, el("strong", {}, `A person says: ${label.label}.`),
@@ -152,7 +152,7 @@ function detailNode(row) {
     el("aside", { "aria-label": "Circumstances" },
       part("Decision", pairs(pair("id", el("code", {}, rows.id[row])), pair("when", `${when(rows.at[row])} (${String(record.time).slice(11, 19)} UTC)`), pair("project", projectOf(row)),
         pair("session", sessionOf(row)), pair("agent", record.agent), pair("event", record.event), pair("dry run", record.dry_run && "yes"),
-        pair("config", record.config_error), pair("transcript", record.transcript && `${many(record.transcript.rows, "row")}${record.transcript.subagents ? `, ${many(record.transcript.subagents, "subagent")}` : ""}${skipped ? `; passed over: ${skipped}` : ""}`),
+        pair("config", record.config_error), pair("transcript", record.transcript && `${many(record.transcript.rows, "row")}${record.transcript.subagents ? `, ${many(record.transcript.subagents, "subagent")}` : ""}${skipped ? `; skipped: ${skipped}` : ""}`),
         pair("not read", record.transcript?.problem), pair("masked", record.masked > 0 && many(record.masked, "secret")),
         pair("prompt", record.prompt_bytes > 0 && size(record.prompt_bytes)), pair("client", record.client_version), pair("punchlist", record.version))),
       part("Where the time went", phaseNodes(record.phases_ms ?? {})),

@@ -21,10 +21,6 @@ function percentiles(values) {
   return { n: sorted.length, of: PERCENTILES.map(of), most: sorted[sorted.length - 1] };
 }
 
-// Whether plan, session and disk were looked at.
-const LOOKED = new Set(["clean", "findings", "only-unverified", "moved-on"]);
-const wasAudited = (row) => rows.model[row] !== null || LOOKED.has(causeOf(row));
-
 const add = (map, key, by = 1) => map.set(key, (map.get(key) ?? 0) + by);
 
 function tally(map, key, isRight) {
@@ -41,6 +37,8 @@ function figures(chosen) {
   const kinds = [0, 0, 0, 0];
   const causes = new Map();
   const outcomes = new Map();
+  const gates = new Map();
+  const advisories = new Map();
   const failures = new Map();
   const times = { aside: [], audited: [], readers: [] };
   const second = { asked: 0, answered: 0, upheld: 0, dismissed: 0 };
@@ -52,7 +50,14 @@ function figures(chosen) {
   for (const row of chosen) {
     kinds[rows.kind[row]] += 1;
     add(causes, rows.cause[row]);
-    const isAudited = wasAudited(row);
+    const isAudited = rows.audited[row];
+    for (const kind of rows.advisories[row]) add(advisories, kind);
+    for (let at = firstGate[row]; at < firstGate[row + 1]; at += 1) {
+      const gate = gates.get(rows.gate_name[at]) ?? { looked: 0, held: 0 };
+      gate.looked += 1;
+      gate.held += rows.gate_held[at] ? 1 : 0;
+      gates.set(rows.gate_name[at], gate);
+    }
     sums.audited += isAudited ? 1 : 0;
     if (rows.ours_ms[row] !== null) times[isAudited ? "audited" : "aside"].push(rows.ours_ms[row]);
     const cost = rows.cost_usd[row] ?? 0;
@@ -96,6 +101,8 @@ function figures(chosen) {
     decisions: chosen.length,
     kinds,
     causes: [...causes].sort((a, b) => b[1] - a[1]),
+    gates: [...gates].map(([at, sums]) => ({ name: rows.gates[at], ...sums })).sort((a, b) => b.looked - a.looked),
+    advisories: [...advisories].sort((a, b) => b[1] - a[1]),
     outcomes,
     said,
     failures: [...failures].sort((a, b) => b[1] - a[1]),

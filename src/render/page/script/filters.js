@@ -1,10 +1,10 @@
 // The filters: takes what a person chose, gives the numbers of the decisions that are like that. What they choose is
 // kept here alone; whoever shows it is told when it changes.
 
-const state = { text: "", kind: "", cause: "", category: "", outcome: "", project: "", session: "", range: null };
+const state = { text: "", kind: "", cause: "", category: "", outcome: "", advisory: "", project: "", session: "", range: null };
 const controls = {
   text: byId("f-text"), kind: byId("f-kind"), cause: byId("f-cause"), category: byId("f-category"),
-  outcome: byId("f-outcome"), project: byId("f-project"), session: byId("f-session"),
+  outcome: byId("f-outcome"), advisory: byId("f-advisory"), project: byId("f-project"), session: byId("f-session"),
 };
 const fromControl = byId("f-from");
 const toControl = byId("f-to");
@@ -18,6 +18,7 @@ function fillControls() {
   controls.category.replaceChildren(option("", "any"), ...head.categories.map(([name, title]) => option(name, `${name}: ${title}`)));
   controls.outcome.replaceChildren(option("", "any"), ...OUTCOMES.map((name) => option(name, name)), option("unknown", "not known yet"),
     option("right", "labelled right"), option("wrong", "labelled wrong"));
+  controls.advisory.replaceChildren(option("", "any"), ...rows.advisory_kinds.toSorted().map((name) => option(name, name)));
   controls.project.replaceChildren(option("", "any"), ...projects.map(([name, at]) => option(at, name)));
 }
 
@@ -45,6 +46,7 @@ function choose() {
   const kind = state.kind === "" ? null : Number(state.kind);
   const cause = state.cause === "" ? null : rows.causes.indexOf(state.cause);
   const project = state.project === "" ? null : Number(state.project);
+  const advisory = state.advisory === "" ? null : rows.advisory_kinds.indexOf(state.advisory);
   const session = state.session.trim().toLowerCase();
   const sessions = session && new Set(rows.sessions.map((id, at) => (id.toLowerCase().startsWith(session) ? at : -1)));
   const [chosen, whenever] = [[], []];
@@ -53,6 +55,7 @@ function choose() {
     if (cause !== null && rows.cause[row] !== cause) continue;
     if (project !== null && rows.project[row] !== project) continue;
     if (sessions && (rows.session[row] === null || !sessions.has(rows.session[row]))) continue;
+    if (advisory !== null && !rows.advisories[row].includes(advisory)) continue;
     if (state.category && !hasCategory(row)) continue;
     if (state.outcome && !hasOutcome(row)) continue;
     if (words.length > 0 && !words.every((word) => haystack(row).includes(word))) continue;

@@ -32,6 +32,7 @@ function start() {
     drawGlance(sums);
     drawTimeline(whenever, state.range, filters.during);
     drawCauses(sums, state, filters.toggle);
+    drawGates(sums);
     drawPrecision(sums);
     drawOutcomes(sums, state, filters.toggle);
     drawFailures(sums);

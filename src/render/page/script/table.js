@@ -14,6 +14,8 @@ function findingWords(row) {
   const words = [...sums].sort((a, b) => a[0].localeCompare(b[0])).map(([category, number]) => (number > 1 ? `${number}×${category}` : category));
   const more = unverified(row);
   if (more > 0) words.push(words.length > 0 ? `+${more} unverified` : `${more} unverified`);
+  const advised = rows.advisories[row].length;
+  if (advised > 0) words.push(`${advised}!`);
   return words.join(" ");
 }
 function outcomeSummary(row) {
@@ -30,7 +32,7 @@ function outcomeSummary(row) {
 const COLUMNS = [
   { name: "When", of: (row) => row, text: (row) => when(rows.at[row]), kind: "when" },
   { name: "Project", of: projectName, text: projectName, title: projectOf, kind: "project" },
-  { name: "Session", of: (row) => sessionOf(row) ?? "", text: (row) => (sessionOf(row) ?? "").slice(0, 8), title: sessionOf, kind: "session" },
+  { name: "Session", of: (row) => sessionOf(row) ?? "", text: (row) => `${rows.subagent[row] ? "↳" : ""}${(sessionOf(row) ?? "").slice(0, 8)}`, title: (row) => `${sessionOf(row) ?? ""}${rows.subagent[row] ? ", a subagent" : ""}`, kind: "session" },
   { name: "Decision", of: (row) => rows.kind[row], text: (row) => KINDS[rows.kind[row]], kind: "decision" },
   { name: "Cause", of: causeOf, text: causeOf, kind: "cause" },
   { name: "Findings", of: (row) => confirmed(row) * 1000 + unverified(row), text: findingWords, kind: "findings" },

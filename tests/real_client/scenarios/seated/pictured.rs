@@ -1,5 +1,5 @@
-//! What a person sees when a stop is held: docs/block.svg, recorded from the newest client. Says so when the client or the
-//! block has come to look otherwise; `PUNCHLIST_BLESS=1` records it anew.
+//! What a person sees when a stop is held: docs/block.svg, recorded from the newest client. Says so
+//! when the client or the block has come to look otherwise; `PUNCHLIST_BLESS=1` records it anew.
 
 use std::path::Path;
 
@@ -58,6 +58,7 @@ pub(super) fn pictured(client: &Client) -> Result<(), String> {
         seat.terminal.types(PROMPT)?;
         seat.decided(&["block findings", "allow loop-guard"])?;
         seat.terminal.shows(MENDED)?;
+        seat.terminal.shows("punchlist: 2 findings, fixed")?;
         seat.terminal.wait_for("the turn to end", |screen| screen.contains(TURN_IS_OVER))?;
         compare(&seat.terminal.colours()?)
     })
@@ -81,7 +82,8 @@ fn compare(captured: &str) -> Result<(), String> {
     let took = find(begins, TURN_IS_OVER)?;
     let above_prompt = find(took, RULE)?;
     let below_prompt = find(above_prompt + 1, RULE)?;
-    // How long it took is never the same, and what stands below the prompt is a matter of how it was started.
+    // How long it took is never the same, and what stands below the prompt is a matter of how it
+    // was started.
     screen.keep(|line| (begins..took).contains(&line) || (above_prompt..=below_prompt).contains(&line));
     let svg = screenshot::svg(
         &screen,
@@ -104,7 +106,13 @@ fn compare(captured: &str) -> Result<(), String> {
     })
 }
 
-/// What can be read in a picture, without the spaces.
+/// What can be read in a picture, without the spaces and the decision's id, which is never the
+/// same.
 fn squeezed(svg: &str) -> Vec<String> {
-    screenshot::words(svg).iter().map(|line| line.split_whitespace().collect()).collect()
+    let squeezed = |line: &String| {
+        let line: String = line.split_whitespace().collect();
+        let id = line.strip_prefix("Decision").and_then(|rest| rest.split_once(':')).map(|(id, _)| id);
+        id.map_or_else(|| line.clone(), |id| line.replace(id, "[id]"))
+    };
+    screenshot::words(svg).iter().map(squeezed).collect()
 }

@@ -18,7 +18,7 @@ pub struct PathOnDisk {
     pub state: FileState,
 }
 
-/// Why a proposal does not reach the second reader: what becomes of it, and why.
+/// Why a proposal does not reach the second reader: its status, and the reason.
 type Objection = (Status, String);
 
 /// The evidence does not support it.
@@ -32,7 +32,7 @@ fn contradicted(why: String) -> Objection {
 }
 
 /// Turns a proposal into a finding. One without an objection is confirmed until the second reader
-/// has answered; one that the first reader is not sure of is shown and never blocks. `shown` is the
+/// has answered; one that the first reader is unsure of is shown and never blocks. `shown` is the
 /// evidence that the readers had, as [`bare`] writes it.
 pub fn check(proposal: &Proposal, look: Option<&PathOnDisk>, evidence: &Evidence, shown: &str) -> Finding {
     let claimed_in = place_of_claim(proposal, evidence);
@@ -44,12 +44,12 @@ pub fn check(proposal: &Proposal, look: Option<&PathOnDisk>, evidence: &Evidence
         Some(objection) => objection,
         None if !proposal.sure => unsupported(UNSURE),
         None => {
-            let holds = "its words stand in the evidence, and nothing there contradicts it";
+            let holds = "its quotes are in the evidence, and nothing there contradicts it";
             (Status::Confirmed, holds.to_owned())
         }
     };
     let path = look.map(|look| look.name.clone()).or_else(|| Some(proposal.path.clone()));
-    // Words that are found nowhere are no quote.
+    // Text that is found nowhere is not a quote.
     let claim = if claimed_in == Ok(ClaimedIn::Nowhere) { "" } else { proposal.claim.trim() };
     Finding {
         category: proposal.category,
@@ -68,7 +68,7 @@ pub fn check(proposal: &Proposal, look: Option<&PathOnDisk>, evidence: &Evidence
     }
 }
 
-/// The check of a finding that the first reader is not sure of.
+/// The check of a finding that the first reader is unsure of.
 pub const UNSURE: &str = "the first reader is not sure of it";
 
 fn objection(
@@ -94,7 +94,7 @@ fn place_of_claim(proposal: &Proposal, evidence: &Evidence) -> Result<ClaimedIn,
     if claim.is_empty() {
         return match proposal.category {
             Category::B => Ok(ClaimedIn::Nowhere),
-            _ => Err(unsupported("it quotes no words that it rests on")),
+            _ => Err(unsupported("it quotes no claim")),
         };
     }
     let stands_in = |place: ClaimedIn| {
@@ -111,7 +111,7 @@ fn place_of_claim(proposal: &Proposal, evidence: &Evidence) -> Result<ClaimedIn,
             ClaimedIn::Asks => "the person's asks",
             ClaimedIn::Nowhere => "the plan, the final message, the task list or the asks",
         };
-        unsupported(format!("the words that it quotes do not stand in {place}"))
+        unsupported(format!("its quote is not in {place}"))
     })
 }
 
@@ -123,21 +123,20 @@ pub fn pieces(quote: &str) -> impl Iterator<Item = String> {
 /// Objects to a proof that is not in the evidence. An empty one is fine: then absence is the proof.
 fn check_proof(proposal: &Proposal, shown: &str) -> Option<Objection> {
     let is_shown = pieces(&proposal.proof).all(|piece| shown.contains(&piece));
-    (!is_shown).then(|| unsupported("the words that it gives as proof do not stand in the evidence"))
+    (!is_shown).then(|| unsupported("its proof is not in the evidence"))
 }
 
-/// Objects to categories that are about a plan where there is none.
+/// Objects to categories that are about a plan if there is none.
 fn check_plan(proposal: &Proposal, evidence: &Evidence) -> Option<Objection> {
     let needs_plan = matches!(proposal.category, Category::B | Category::C | Category::D);
-    (needs_plan && evidence.plan.is_none())
-        .then(|| unsupported("no plan is in play that it could drift from"))
+    (needs_plan && evidence.plan.is_none()).then(|| unsupported("there is no plan to drift from"))
 }
 
 /// Objects to a path outside the workspace, in a scratch folder, or unreadable.
 fn check_path(look: Option<&PathOnDisk>) -> Option<Objection> {
     let look = look?;
     if is_scratch(&look.name) {
-        return Some(unsupported(format!("{} is in a folder for what is not meant to stay", look.name)));
+        return Some(unsupported(format!("{} is in a folder for temporary files", look.name)));
     }
     match &look.state {
         FileState::Outside => Some(unsupported(format!("{} is outside the workspace", look.name))),
@@ -146,8 +145,8 @@ fn check_path(look: Option<&PathOnDisk>) -> Option<Objection> {
     }
 }
 
-/// Objects to "missing" where the file exists. Where the claim names something else in backticks,
-/// that may be missing inside the file.
+/// Objects to "missing" if the file exists. If the claim names something else in backticks, that
+/// may be missing inside the file.
 fn check_missing(proposal: &Proposal, look: Option<&PathOnDisk>) -> Option<Objection> {
     let look = look.filter(|_| proposal.kind == Kind::Missing)?;
     if names_a_part(&proposal.claim, &look.name) {
@@ -162,7 +161,7 @@ fn check_missing(proposal: &Proposal, look: Option<&PathOnDisk>) -> Option<Objec
     }
 }
 
-/// Whether a claim has code in backticks that is not the path itself.
+/// Returns whether a claim has code in backticks that is not the path itself.
 fn names_a_part(claim: &str, path: &str) -> bool {
     let path = bare(path);
     let mut spans = claim.split('`').skip(1).step_by(2).map(bare);
@@ -193,8 +192,8 @@ fn check_content(proposal: &Proposal, look: Option<&PathOnDisk>, evidence: &Evid
     Some(unsupported(format!("{} {why}, and what is not shown proves nothing", look.name)))
 }
 
-/// Objects to "failed" where the same command succeeded when it was run last. The output of a
-/// command may show a failure whatever its exit code; its line alone does not.
+/// Objects to "failed" if the last run of the same command succeeded. A command's output may show a
+/// failure whatever its exit code; its line alone does not.
 fn check_failed(proposal: &Proposal, session: &Session) -> Option<Objection> {
     if proposal.kind != Kind::Failed {
         return None;
@@ -210,14 +209,14 @@ fn check_failed(proposal: &Proposal, session: &Session) -> Option<Objection> {
     passed.then(|| contradicted(format!("`{}` succeeded when it was run last", first_line(&failed.line))))
 }
 
-/// Whether a proof is a command's line and nothing of its output.
+/// Returns whether a proof is a command's line and nothing of its output.
 fn is_line(proposal: &Proposal, command: &Command) -> bool {
     let proof = bare(&proposal.proof);
     let is_whole = [&*command.line, first_line(&command.line)].iter().any(|line| bare(line) == proof);
     !proof.is_empty() && is_whole && !bare(&command.output).contains(&proof)
 }
 
-/// Objects to "not run" where a command that the claim has in backticks ran and succeeded.
+/// Objects to "not run" if a command that the claim has in backticks ran and succeeded.
 fn check_not_run(proposal: &Proposal, session: &Session) -> Option<Objection> {
     if proposal.kind != Kind::NotRun {
         return None;
@@ -230,7 +229,8 @@ fn check_not_run(proposal: &Proposal, session: &Session) -> Option<Objection> {
     ran.next().map(|command| contradicted(format!("`{}` was run, and succeeded", first_line(&command.line))))
 }
 
-/// Whether a line runs a command, with any arguments; printing or quoting it does not count.
+/// Returns whether a line runs a command, with any arguments; printing or quoting it does not
+/// count.
 fn is_run_in(command: &str, line: &CommandLine) -> bool {
     let mut runs = line.commands().iter().map(|run| normalised(&run.words_and_files().join(" ")));
     runs.any(|run| run.strip_prefix(command).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')))

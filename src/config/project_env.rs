@@ -1,0 +1,111 @@
+//! Variables that come from the project: the client gives hooks what the `env` of its settings
+//! says, and a clone brings settings along. What would switch the gate off counts only after the
+//! person has allowed it; what moves their config and state, or chooses a program or a server,
+//! never does. `settings.local.json` counts as the project's, too: a clone can bring it, and an
+//! agent writes it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::project::{Allowed, Asked};
+use crate::client::env_vars;
+use crate::client::folders::json_in;
+use crate::client::settings::Scope;
+use crate::env::{self, Env};
+
+/// Variables that a person may allow a project.
+const IF_ALLOWED: [&str; 2] = [env::OFF, env::DRY_RUN];
+
+/// Variables that are the person's alone.
+const NEVER: [&str; 12] = [
+    "HOME",
+    "USERPROFILE",
+    env_vars::CONFIG_DIR,
+    env_vars::EXECPATH,
+    env_vars::PID,
+    env::HOME,
+    env::CLAUDE,
+    env::DATABASE_URL,
+    env::OTLP,
+    env::INSIDE_AUDITOR,
+    "XDG_CONFIG_HOME",
+    "XDG_STATE_HOME",
+];
+
+/// The variables that the project's settings set and that matter to the gate.
+#[derive(Debug)]
+pub(super) struct ProjectEnv {
+    /// Each with its value and its file.
+    set: BTreeMap<String, (String, PathBuf)>,
+}
+
+impl ProjectEnv {
+    pub(super) fn read(env: &Env, project: &Path) -> Self {
+        let of = |scope: Scope| {
+            let file = scope.file(env, project)?;
+            Some((json_in(&file)?["env"].as_object()?.clone(), file))
+        };
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let mut set = BTreeMap::new();
+        for (variables, file) in [Scope::Project, Scope::Local].into_iter().filter_map(of) {
+            let guarded = variables
+                .iter()
+                .filter(|(name, _)| IF_ALLOWED.contains(&name.as_str()) || NEVER.contains(&name.as_str()));
+            set.extend(guarded.map(|(name, value)| (name.clone(), (text(value), file.clone()))));
+        }
+        let mut all = Self { set };
+        // What the person's own settings say as well is theirs, wherever the project says that is.
+        let env = all.without(env, |name| NEVER.contains(&name));
+        let own = Scope::User.file(&env, project).and_then(|file| json_in(&file)).unwrap_or_default();
+        all.set.retain(|name, (value, _)| own["env"].get(name).is_none_or(|own| text(own) != *value));
+        all
+    }
+
+    /// Returns what the person may allow, each with its file.
+    pub(super) fn asked(&self, allowed: &Allowed) -> Vec<(Asked, &Path)> {
+        let asking = self.set.iter().filter(|(name, _)| IF_ALLOWED.contains(&name.as_str()));
+        let asked = asking.map(|(name, (value, file))| {
+            let asked = Asked { key: format!("env.{name}"), value: value.as_str().into(), is_allowed: false };
+            (Asked { is_allowed: allowed.contains(&asked.id()), ..asked }, file.as_path())
+        });
+        asked.collect()
+    }
+
+    /// Returns the names of the variables that never count, each with its file.
+    pub(super) fn refused(&self) -> impl Iterator<Item = (&str, &Path)> {
+        let refused = self.set.iter().filter(|(name, _)| NEVER.contains(&name.as_str()));
+        refused.map(|(name, (_, file))| (name.as_str(), file.as_path()))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.set.is_empty()
+    }
+
+    /// Returns the environment without what the project set in it and may not. One with another
+    /// value than the project's is the person's. `allowed` returns what the person has allowed,
+    /// wherever the state is in the given environment.
+    pub(super) fn taken_from(&self, env: &Env, allowed: impl FnOnce(&Env) -> Allowed) -> Env {
+        if self.set.is_empty() {
+            return env.clone();
+        }
+        let env = self.without(env, |name| NEVER.contains(&name));
+        let asked = self.asked(&allowed(&env));
+        let is_asked = |name: &str| {
+            asked.iter().any(|(one, _)| !one.is_allowed && one.key.strip_prefix("env.") == Some(name))
+        };
+        self.without(&env, is_asked)
+    }
+
+    fn without(&self, env: &Env, drops: impl Fn(&str) -> bool) -> Env {
+        let is_projects = |name: &str, value: &str| env.text(name).as_deref() == Some(value);
+        let dropped = self.set.iter().filter(|(name, (value, _))| drops(name) && is_projects(name, value));
+        env.without(dropped.map(|(name, _)| name.as_str()))
+    }
+}
+
+/// Returns the environment without what the project set in it and may not.
+pub fn without_projects(env: &Env, project: &Path, allowed: impl FnOnce(&Env) -> Allowed) -> Env {
+    ProjectEnv::read(env, project).taken_from(env, allowed)
+}
