@@ -150,6 +150,24 @@ fn rows_keep_their_height_at_every_width() {
     browser.assert_quiet();
 }
 
+/// A filter more than the grid had columns put the last one on a line of its own.
+#[test]
+fn the_filters_were_on_two_lines() {
+    let page = made_up(30).page();
+    let Some(browser) = Browser::open(&page.text, 1360, 900) else { return };
+    for width in [1360, 1130] {
+        browser.cdp(
+            "Emulation.setDeviceMetricsOverride",
+            &json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false}),
+        );
+        browser.wait_for(&format!("innerWidth === {width}"));
+        let ends = "return [...new Set([...document.querySelectorAll('#filters :is(input, select, button)')]\
+                    .map((field) => Math.round(field.getBoundingClientRect().bottom)))].length";
+        assert_eq!(browser.eval(ends), 1, "{width}");
+    }
+    browser.assert_quiet();
+}
+
 #[test]
 fn it_can_be_printed() {
     let page = made_up(300).page();
