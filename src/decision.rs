@@ -39,6 +39,8 @@ pub enum Cause {
     Clean,
     /// Findings, none of which may block a stop.
     OnlyUnverified,
+    /// Findings, all of which the config ignores.
+    OnlyIgnored,
     AuditorTimeout,
     AuditorUnavailable,
     AuditorUnreadable,
@@ -53,6 +55,8 @@ pub enum Cause {
     /// The session's loop is over, or goes on in a fresh session.
     LoopOver,
     LoopUnreadable,
+    /// All features are set to pass, and nothing could show it.
+    LoopUnproven,
     PendingTasks,
     NoTasks,
     TasksUnknown,
@@ -80,13 +84,14 @@ impl Cause {
     }
 
     /// The causes that let a stop through because it could not be checked.
-    const UNCHECKED: [Self; 10] = [
+    const UNCHECKED: [Self; 11] = [
         Self::CheckNotMade,
         Self::AuditorTimeout,
         Self::AuditorUnavailable,
         Self::AuditorUnreadable,
         Self::ChecklistUnreadable,
         Self::LoopUnreadable,
+        Self::LoopUnproven,
         Self::TasksUnknown,
         Self::StateUnusable,
         Self::BadInput,

@@ -53,6 +53,11 @@ impl Env {
         Self(all)
     }
 
+    /// Returns every variable and its value.
+    pub fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
+        self.0.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+    }
+
     /// Returns a variable that is set and not empty.
     pub fn get(&self, name: &str) -> Option<OsString> {
         self.0.get(OsStr::new(name)).filter(|value| !value.is_empty()).cloned()

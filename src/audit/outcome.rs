@@ -45,7 +45,7 @@ pub fn outcome_of(
         }
         // The person ignores these in the config: they only go to the log.
         ReaderOutcome::Answered(_) | ReaderOutcome::NotAsked if !ignored.is_empty() => {
-            Outcome::pass(Cause::OnlyUnverified, reason::one_line(&ignored))
+            Outcome::pass(Cause::OnlyIgnored, reason::one_line(&ignored))
         }
         ReaderOutcome::Answered(_) | ReaderOutcome::NotAsked if !candidates.is_empty() => {
             let words = format!("candidates of the facts alone: {}", reason::one_line(&candidates));

@@ -3,7 +3,10 @@
 
 use std::ffi::OsStr;
 use std::io;
+use std::path::Path;
 use std::process::{Command, Stdio};
+
+use crate::env::{self, Env};
 
 /// Returns the command that starts this program again, in a process group of its own, so that a
 /// signal to ours does not reach it, and with none of our pipes: the client ignores a block while a
@@ -21,8 +24,11 @@ pub(super) fn this_program() -> io::Result<Command> {
     Ok(command)
 }
 
-/// Starts this program again with these arguments, to go on after us.
-pub fn start_apart(args: &[&OsStr]) -> io::Result<()> {
+/// Starts this program again with these arguments, in a folder and with no variables but these, to
+/// go on after us.
+pub fn start_apart(args: &[&OsStr], folder: &Path, env: &Env) -> io::Result<()> {
+    let mut command = this_program()?;
+    command.args(args).current_dir(folder).env_clear().envs(env.iter());
     // Without the mark by which what a hook started is ended with it.
-    this_program()?.args(args).env_remove(crate::env::RUN).spawn().map(drop)
+    command.env_remove(env::RUN).spawn().map(drop)
 }

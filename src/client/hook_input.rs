@@ -102,6 +102,10 @@ const FOREIGN_TRANSCRIPT: &str = "transcriptPath";
 /// What one of them sends that has the other names of Claude Code's, and no transcript where it
 /// keeps none.
 const FOREIGN_TURN: &str = "turn_id";
+/// What some send besides; without a session's id that is all there is.
+const FOREIGN_TIME: &str = "timestamp";
+/// What one of them calls a stop. Its other fields have Claude Code's names.
+const FOREIGN_STOP: &str = "AfterAgent";
 
 impl HookInput {
     /// Reads what came on stdin.
@@ -122,17 +126,22 @@ impl HookInput {
         let text =
             |key: &str| fields.get(key).and_then(Value::as_str).filter(|s| !s.is_empty()).map(String::from);
         let path = |key: &str| text(key).map(PathBuf::from);
-        let has_foreign_names =
-            FOREIGN_IDS.iter().chain([&FOREIGN_TRANSCRIPT]).any(|key| fields.contains_key(*key));
+        let has_foreign_names = FOREIGN_IDS
+            .iter()
+            .chain(&[FOREIGN_TRANSCRIPT, FOREIGN_TIME])
+            .any(|key| fields.contains_key(*key));
+        let name = text("hook_event_name");
         let is_foreign = !fields.contains_key("session_id") && has_foreign_names
-            || fields.contains_key(FOREIGN_TURN) && text("transcript_path").is_none();
-        let event = match text("hook_event_name").as_deref() {
+            || fields.contains_key(FOREIGN_TURN) && text("transcript_path").is_none()
+            || name.as_deref() == Some(FOREIGN_STOP);
+        let event = match name.as_deref() {
             // Without a name it is still our registration that started us, and we register on Stop.
             None | Some("Stop") => Event::Stop,
             Some("SubagentStop") => Event::SubagentStop,
             Some("SessionStart") => Event::SessionStart,
             Some("UserPromptSubmit") => Event::PromptSubmit,
             // They have names of their own for a stop, too.
+            Some(FOREIGN_STOP) => Event::Stop,
             Some(other) if is_foreign && other.to_lowercase().ends_with("stop") => Event::Stop,
             Some(other) => Event::Other(other.into()),
         };

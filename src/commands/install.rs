@@ -78,7 +78,7 @@ impl<'a> Target<'a> {
     }
 
     fn install(&self, mut wanted: Wanted, dry_run: bool) -> Result<String> {
-        let other_line = self.other_status_line(&wanted);
+        let (other_line, background) = (self.other_status_line(&wanted), wanted.background);
         wanted.status_line &= other_line.is_none();
         let edited = register(self.text(), &wanted).map_err(|fault| self.by_hand(&fault, &wanted))?;
         let path = self.named(&self.file.path);
@@ -107,6 +107,7 @@ impl<'a> Target<'a> {
             let _ = writeln!(text, "Left as it is, since it is a command line of your own: {own}");
         }
         let mut notes = self.notes();
+        notes.extend((background == Some(true)).then(|| OLDER_CLIENTS.to_owned()));
         notes.extend(other_line);
         if !notes.is_empty() {
             text.push('\n');
@@ -257,6 +258,9 @@ impl<'a> Target<'a> {
             .find_map(|(_, file, settings)| Some((registration::plugin(settings)?, self.named(file))))
     }
 }
+
+/// What `--background` does not do everywhere.
+const OLDER_CLIENTS: &str = "Claude Code before 2.1.136 waits for the audit all the same.";
 
 /// What helps where each version has a folder of its own.
 const OF_ONE_VERSION: &str = "then the punchlist on your PATH is run in its place, and with none no stop is checked. Install again after an upgrade.";

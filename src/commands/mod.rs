@@ -27,7 +27,7 @@ use clap::FromArgMatches;
 
 use crate::child;
 use crate::cli::{self, Cli, Command, HookArgs};
-use crate::config::Config;
+use crate::config::{Config, ConfigError, summary};
 use crate::env::Env;
 use crate::exit::{self, complain};
 use crate::hook::stop::{self, Registered};
@@ -131,12 +131,13 @@ fn config_here(env: &Env) -> Config {
     config_for(&std::env::current_dir().unwrap_or_default(), env)
 }
 
-/// Returns the settings for a folder. Faults are reported and the rest is used, as in the hook: no
-/// command fails because of a config.
+/// Returns the settings for a folder. Faults are reported, those of a file on one line, and the rest
+/// is used, as in the hook: no command but `config` fails because of a config.
 fn config_for(folder: &Path, env: &Env) -> Config {
     let (config, faults) = load_config(env, folder);
-    for fault in faults.iter().filter(|fault| fault.is_fault()) {
-        complain(&format!("{fault}{}", fault.note()));
+    let faults: Vec<&ConfigError> = faults.iter().filter(|fault| fault.is_fault()).collect();
+    for of_file in faults.chunk_by(|one, next| one.file() == next.file()) {
+        complain(&summary(of_file, env.home().as_deref()));
     }
     config
 }

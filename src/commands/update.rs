@@ -78,7 +78,7 @@ fn newest(question: &Question, ended: &Ended) -> std::result::Result<String, Str
             let said =
                 said.lines().find(|line| line.to_lowercase().contains("error")).unwrap_or("no reason given");
             let said = first_part(harmless(said).trim(), 200);
-            Err(format!("it could not say, perhaps because there is no network (exit {code}: {said})"))
+            Err(format!("it could not say (exit {code}: {said})"))
         }
         Ending::TimedOut => {
             Err(format!("no answer within {} s, perhaps because there is no network", TIMEOUT.as_secs()))
@@ -129,8 +129,7 @@ mod tests {
         assert_eq!(said(ended(Ending::Exited(0), "\n", "")), Err("its answer has no version in it".into()));
         assert_eq!(
             said(ended(Ending::Exited(1), "", "npm warn x\nnpm error code EAI_AGAIN\nnpm error a log\n")),
-            Err("it could not say, perhaps because there is no network (exit 1: npm error code EAI_AGAIN)"
-                .into())
+            Err("it could not say (exit 1: npm error code EAI_AGAIN)".into())
         );
         assert_eq!(
             said(ended(Ending::TimedOut, "", "")),

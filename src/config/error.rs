@@ -10,16 +10,8 @@ pub enum ConfigError {
     #[error("{file}: {why}")]
     Unreadable { file: String, why: String },
     /// A key or a value is wrong. Lines and columns count from 1.
-    #[error("{file}, line {line}: {key}: {}", with_instead(why, *instead))]
-    Bad {
-        file: String,
-        line: usize,
-        column: usize,
-        key: String,
-        why: String,
-        /// What counts in its place; `None` where that is the default.
-        instead: Option<&'static str>,
-    },
+    #[error("{file}, line {line}: {key}: {}", with_instead(why, instead))]
+    Bad { file: String, line: usize, column: usize, key: String, why: String, instead: Instead },
     /// A setting of a project's file that does not count.
     #[error("{file}: {setting} {}", because(own.as_deref()))]
     LeftAside {
@@ -31,8 +23,21 @@ pub enum ConfigError {
     },
 }
 
-fn with_instead(why: &str, instead: Option<&str>) -> String {
-    instead.map_or_else(|| why.to_owned(), |instead| format!("{why}; {instead}"))
+/// What counts in the place of what is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Instead {
+    Default,
+    /// Nothing: there is no such setting.
+    Nothing,
+    /// What these words say.
+    Said(String),
+}
+
+fn with_instead(why: &str, instead: &Instead) -> String {
+    match instead {
+        Instead::Said(words) => format!("{why}; {words}"),
+        Instead::Default | Instead::Nothing => why.to_owned(),
+    }
 }
 
 fn because(own: Option<&str>) -> String {
@@ -56,7 +61,7 @@ impl ConfigError {
     pub fn why(&self) -> String {
         match self {
             Self::Unreadable { why, .. } => why.clone(),
-            Self::Bad { why, instead, .. } => with_instead(why, *instead),
+            Self::Bad { why, instead, .. } => with_instead(why, instead),
             Self::LeftAside { own, .. } => because(own.as_deref()),
         }
     }
@@ -64,8 +69,9 @@ impl ConfigError {
     /// What was done about it, behind its own words; empty where they say it.
     pub fn note(&self) -> &'static str {
         match self {
-            Self::LeftAside { own: None, .. } | Self::Bad { instead: Some(_), .. } => "",
-            Self::Unreadable { .. } | Self::Bad { .. } | Self::LeftAside { .. } => " (the default is used)",
+            Self::Bad { instead: Instead::Nothing, .. } => " (it is ignored)",
+            Self::LeftAside { own: None, .. } | Self::Bad { instead: Instead::Said(_), .. } => "",
+            Self::Unreadable { .. } | Self::Bad { .. } | Self::LeftAside { .. } => DEFAULT_USED,
         }
     }
 
@@ -74,6 +80,8 @@ impl ConfigError {
         !matches!(self, Self::LeftAside { own: None, .. })
     }
 }
+
+const DEFAULT_USED: &str = " (the default is used)";
 
 /// How many errors are listed on one line.
 const TOLD: usize = 3;
@@ -106,13 +114,12 @@ pub fn summary(errors: &[&ConfigError], home: Option<&std::path::Path>) -> Strin
         let more = if more > 0 { format!("{between}and {more} more") } else { String::new() };
         let _ = write!(line, "{}{before}{shown}{more}{after}", if line.contains(": ") { "; " } else { ": " });
     };
-    let says_all = |error: &&ConfigError| !error.is_fault() || error.note().is_empty();
-    let after = if errors.iter().all(says_all) {
-        " (`punchlist config check` shows all errors)"
-    } else if errors.iter().any(|error| error.is_fault() && error.note().is_empty()) {
-        " (elsewhere the default is used; `punchlist config check` shows all errors)"
-    } else {
-        " (the default is used; `punchlist config check` shows all errors)"
+    let takes_default = |error: &&&ConfigError| error.is_fault() && error.note() == DEFAULT_USED;
+    let count = errors.iter().filter(|error| error.is_fault()).count();
+    let after = match errors.iter().filter(takes_default).count() {
+        0 => " (`punchlist config check` shows all errors)",
+        defaults if defaults == count => " (the default is used; `punchlist config check` shows all errors)",
+        _ => " (where a value is wrong, the default is used; `punchlist config check` shows all errors)",
     };
     part(faults, "; ", "", after);
     part(

@@ -25,7 +25,7 @@ use crate::env::Env;
 pub use audit::{
     AuditConfig, AuditorConfig, IgnoreConfig, LogConfig, Planless, SecondReader, SubagentsConfig, UnrunChecks,
 };
-pub use error::{ConfigError, summary};
+pub use error::{ConfigError, Instead, summary};
 pub use fleet::FleetConfig;
 pub use gates::{
     CHECK_TIMEOUT, CheckConfig, CheckOn, ChecklistConfig, GatesConfig, KindConfig, LoopConfig, MAX_HOLDS,

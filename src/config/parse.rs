@@ -8,7 +8,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::reference::settings;
-use super::{Config, ConfigError, syntax};
+use super::{Config, ConfigError, Instead, syntax};
 use crate::redact::mask;
 use crate::text::harmless;
 
@@ -141,7 +141,7 @@ impl Entry<'_> {
             }
         }
         if let (Some(_), Some(ConfigError::Bad { instead, .. })) = (self.index, errors.last_mut()) {
-            *instead = Some("the table is ignored without it");
+            *instead = Instead::Said("the table is ignored without it".to_owned());
         }
         (None, errors)
     }
@@ -150,9 +150,24 @@ impl Entry<'_> {
     fn key(&self, path: &str) -> String {
         match self.index {
             _ if path == "." => "top level".to_owned(),
-            Some(index) => path.replacen("[0]", &format!("[{index}]"), 1),
             None => path.to_owned(),
+            Some(index) => {
+                let (list, key) = path.split_once("[0]").unwrap_or((path, ""));
+                let table = match self.name() {
+                    Some(name) => format!("{list} \"{name}\""),
+                    None => format!("{list} number {}", index + 1),
+                };
+                let key = key.trim_start_matches('.');
+                if key.is_empty() { table } else { format!("{table}, {key}") }
+            }
         }
+    }
+
+    /// Returns the `name` in a table of a list.
+    fn name(&self) -> Option<&str> {
+        let DeValue::Array(list) = self.alone.values().next()?.get_ref() else { return None };
+        let DeValue::Table(table) = list.first()?.get_ref() else { return None };
+        table.get("name")?.get_ref().as_str().filter(|name| !name.trim().is_empty())
     }
 }
 
@@ -211,20 +226,45 @@ pub(super) fn located(error: &toml::de::Error, text: &str, file: &str, key: &str
     let hint = table_of(key, &why).map(belongs).or_else(similar);
     // The key is named before it.
     let expected = why.strip_prefix("unknown field ").and_then(|rest| rest.split_once(", "));
+    let instead = if expected.is_some() { Instead::Nothing } else { Instead::Default };
     let why = match (hint, expected) {
         (Some(hint), Some(_)) => format!("unknown key ({hint})"),
-        (Some(hint), None) => format!("{why} ({hint})"),
+        (Some(hint), None) => format!("{} ({hint})", in_plain_words(&why, key)),
         (None, Some((_, expected))) => format!("unknown key, {expected}"),
-        (None, None) => why,
+        (None, None) => in_plain_words(&why, key),
     };
-    ConfigError::Bad {
-        file: file.to_owned(),
-        line,
-        column,
-        key: without_secrets(key, ""),
-        why,
-        instead: None,
+    ConfigError::Bad { file: file.to_owned(), line, column, key: without_secrets(key, ""), why, instead }
+}
+
+/// Returns what serde says of a wrong value in the words of a config file.
+fn in_plain_words(why: &str, key: &str) -> String {
+    if let Some(rest) = why.strip_prefix("unknown variant ") {
+        return format!("{rest}").replacen(", expected", " is not a value here, expected", 1);
     }
+    let found = why.strip_prefix("invalid type: ").or_else(|| why.strip_prefix("invalid value: "));
+    let Some((found, expected)) = found.and_then(|rest| rest.split_once(", expected ")) else {
+        return why.to_owned();
+    };
+    if (found, expected) == ("map", "a sequence") && !key.contains('.') {
+        return format!("one table where there may be several: write [[{key}]]");
+    }
+    let found = match found.split_once(' ') {
+        Some(("string" | "integer" | "boolean" | "floating", value)) => value.trim_start_matches("point "),
+        _ => match found {
+            "map" => "a table",
+            "sequence" => "a list",
+            other => other,
+        },
+    };
+    let expected = match expected {
+        "u8" | "u16" | "u32" | "u64" | "usize" | "i64" | "f64" => "a number",
+        "a sequence" => "a list",
+        "a map" => "a table",
+        "a boolean" => "true or false",
+        other if other.starts_with("struct ") => "a table",
+        other => other,
+    };
+    format!("{expected} is expected, not {found}")
 }
 
 /// Returns a parser's message without the secrets that it quotes, and without terminal control

@@ -19,7 +19,7 @@ use crate::env::{self, Env};
 const IF_ALLOWED: [&str; 2] = [env::OFF, env::DRY_RUN];
 
 /// Variables that are the person's alone.
-const NEVER: [&str; 12] = [
+const NEVER: [&str; 14] = [
     "HOME",
     "USERPROFILE",
     env_vars::CONFIG_DIR,
@@ -32,6 +32,9 @@ const NEVER: [&str; 12] = [
     env::INSIDE_AUDITOR,
     "XDG_CONFIG_HOME",
     "XDG_STATE_HOME",
+    // Whose certificates a server may show.
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
 ];
 
 /// The variables that the project's settings set and that matter to the gate.
@@ -43,13 +46,19 @@ pub(super) struct ProjectEnv {
 
 impl ProjectEnv {
     pub(super) fn read(env: &Env, project: &Path) -> Self {
-        let of = |scope: Scope| {
-            let file = scope.file(env, project)?;
+        let of = |(folder, scope): (&Path, Scope)| {
+            let file = scope.file(env, folder)?;
             Some((json_in(&file)?["env"].as_object()?.clone(), file))
         };
+        // A command may be run deeper in the project, or in another folder than the session's.
+        let home = env.home();
+        let is_home = |folder: &&Path| home.as_deref() == Some(*folder);
+        let sessions = env.path(env_vars::PROJECT_DIR);
+        let folders = project.ancestors().chain(sessions.as_deref()).filter(|folder| !is_home(folder));
+        let files = folders.flat_map(|folder| [Scope::Project, Scope::Local].map(|scope| (folder, scope)));
         let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let mut set = BTreeMap::new();
-        for (variables, file) in [Scope::Project, Scope::Local].into_iter().filter_map(of) {
+        for (variables, file) in files.filter_map(of) {
             let guarded = variables
                 .iter()
                 .filter(|(name, _)| IF_ALLOWED.contains(&name.as_str()) || NEVER.contains(&name.as_str()));

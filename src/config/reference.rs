@@ -240,7 +240,7 @@ pub fn markdown() -> String {
          changes later has to be allowed again. Model, readers, budgets and the log are yours alone. Each key below says which it is.\n\
          Ignored settings are reported at the stop (one line, once for each content), by `doctor`, `config show` and `config check`.\n\n\
          **An error costs only its key.** The rest of the file counts, the wrong key has its default, and you are told at the stop, once\n\
-         for each content; stderr and `config_error` in the log have it every time. No command fails because of a config. A file over\n\
+         for each content; stderr and `config_error` in the log have it every time. No command but `config` fails because of a config. A file over\n\
          256 KiB, one that is not a regular file, and a project's that is a link to somewhere else are not read.\n\n\
          \x20   punchlist config show          # every value, and where it comes from\n\
          \x20   punchlist config init --user   # a commented file to start from; --project for this project's\n\

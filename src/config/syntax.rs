@@ -6,8 +6,8 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::ConfigError;
 use super::parse::{line_and_column, located, without_secrets};
+use super::{ConfigError, Instead};
 
 /// A file with more syntax errors than this is not read at all.
 const MOST_PLACES: usize = 10;
@@ -23,13 +23,28 @@ pub(super) fn without_faults(text: &str, file: &str) -> (String, Vec<ConfigError
         let places = faults.iter().filter(|fault| fault.message() != DUPLICATE);
         let first = places.map(|fault| (fault.span().map_or(0, |span| span.start), fault));
         let Some((at, fault)) = first.min_by_key(|(at, _)| *at) else { return (left, errors) };
-        errors.push(located(fault, text, file, "not TOML"));
         let lost = entry_at(document.get_ref(), &left, at).unwrap_or_else(|| rest_of_table(&left, at));
+        let mut error = located(fault, text, file, "not TOML");
+        if let ConfigError::Bad { instead, .. } = &mut error {
+            *instead = Instead::Said(ignored_lines(&left, &lost));
+        }
+        errors.push(error);
         left = blanked(&left, lost);
     }
     let why = format!("more than {MOST_PLACES} places are not TOML: nothing of it counts");
     errors.push(ConfigError::Unreadable { file: file.to_owned(), why });
     (String::new(), errors)
+}
+
+/// Says which lines do not count. What is blank already was said before, or is nothing.
+fn ignored_lines(text: &str, lost: &Range<usize>) -> String {
+    let part = &text[lost.clone()];
+    let from = lost.start + (part.len() - part.trim_start().len());
+    let to = (lost.start + part.trim_end().len()).max(from);
+    match (line_and_column(text, from).0, line_and_column(text, to).0) {
+        (first, last) if first < last => format!("lines {first} to {last} are ignored"),
+        (line, _) => format!("line {line} is ignored"),
+    }
 }
 
 /// Reports duplicate keys and their positions. The first of two keys counts; the keys of two tables
@@ -101,7 +116,10 @@ fn duplicate(document: &DeTable<'_>, text: &str, file: &str, second: Range<usize
         .collect();
     let (key, first, instead) = match heads.last() {
         Some((at, table)) if *at == line => {
-            let first = heads.iter().find(|(at, other)| *at < line && other == table).map(|(at, _)| *at);
+            let head = heads.iter().find(|(at, other)| *at < line && other == table).map(|(at, _)| *at);
+            // `audit.enabled = true` makes a table without a head.
+            let is_key = |line: &str| line.trim_start().starts_with(&format!("{table}."));
+            let first = head.or_else(|| text.lines().take(line).position(is_key).map(|at| at + 1));
             (format!("[{table}]"), first, "the keys of both count")
         }
         head => {
@@ -113,7 +131,7 @@ fn duplicate(document: &DeTable<'_>, text: &str, file: &str, second: Range<usize
     let first = first.map_or_else(String::new, |first| format!(" on line {first}"));
     let why = format!("duplicate key: already set{first}");
     let (file, key) = (file.to_owned(), without_secrets(&key, ""));
-    ConfigError::Bad { file, line, column, key, why, instead: Some(instead) }
+    ConfigError::Bad { file, line, column, key, why, instead: Instead::Said(instead.to_owned()) }
 }
 
 /// Returns the name in a table header.

@@ -65,7 +65,9 @@ fn next_step(cause: Cause) -> Option<&'static str> {
 
 /// Returns whether a cause shows that auditing works, or that it does not.
 fn is_conclusive(cause: Cause) -> bool {
-    next_step(cause).is_some() || matches!(cause, Cause::Findings | Cause::Clean | Cause::OnlyUnverified)
+    let is_verdict =
+        matches!(cause, Cause::Findings | Cause::Clean | Cause::OnlyUnverified | Cause::OnlyIgnored);
+    is_verdict || next_step(cause).is_some()
 }
 
 pub fn log_check(state: &StateFolder) -> Check {

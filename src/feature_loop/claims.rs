@@ -143,8 +143,10 @@ const MAX_NAMES: usize = 10;
 /// What the person is told of features that nobody could judge, and why.
 pub fn not_judged(claims: &[Claim], why: &str) -> Option<String> {
     let names = names_of(claims, |claim| claim.state == ClaimState::NotJudged)?;
+    let count = claims.iter().filter(|claim| claim.state == ClaimState::NotJudged).count();
+    let at_once = if count > 1 { " at once" } else { "" };
     Some(format!(
-        "{names} set to pass at once, and nobody could judge that: {why}. A `verify` in the list would show it; \
+        "{names} set to pass{at_once}, and nobody could judge that: {why}. A `verify` in the list would show it; \
          `punchlist loop pass`, typed by you, takes your word"
     ))
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::ids::ContentId;
+use crate::text::shorten;
 
 /// Fields that may hold the list, most trusted first.
 const LISTS: [&str; 8] =
@@ -56,14 +57,6 @@ impl Feature {
     pub fn display_name(&self) -> String {
         self.id.clone().unwrap_or_else(|| shorten(&self.description, 48))
     }
-}
-
-/// The first words of a description, in at most so many characters.
-pub(crate) fn shorten(text: &str, max: usize) -> String {
-    if text.chars().count() <= max {
-        return text.to_owned();
-    }
-    format!("{}…", text.chars().take(max - 1).collect::<String>().trim_end())
 }
 
 /// Parses a list.

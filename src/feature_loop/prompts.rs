@@ -79,7 +79,7 @@ impl PromptValues<'_> {
             "list_fails": list_fails,
             "iteration": self.state.iteration,
             "max": self.state.max,
-            "passing": self.features.len() - open,
+            "passing": self.features.len() - open - self.state.unproven(self.features).len(),
             "total": self.features.len() + self.changes.gone.len(),
             "open": open,
             "feature": feature,
@@ -121,6 +121,7 @@ mod tests {
             max: 50,
             features: "feature_list.json".into(),
             progress: "progress.txt".into(),
+            passing: features.iter().filter(|one| one.passes).map(|one| one.key.clone()).collect(),
             ..LoopState::default()
         };
         let progress = progress::parse(notes);

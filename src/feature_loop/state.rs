@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::context::ContextFill;
-use super::features::{Feature, shorten};
+use super::features::Feature;
 use super::progress::{LoopProgress, Progress, Status};
 use crate::config::LoopConfig;
-use crate::text::counted;
+use crate::text::{counted, shorten};
 
 /// One loop, as it is saved. The names in the file are older than some of the names here.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -210,6 +210,13 @@ impl LoopState {
             }
         }
         changes
+    }
+
+    /// Returns the features that are set to pass, which does not count yet: no stop has looked into
+    /// it, or nothing could show it.
+    pub fn unproven<'f>(&self, features: &'f [Feature]) -> Vec<&'f Feature> {
+        let counts = |key: &String| self.passing.contains(key) && !self.unverified.contains(key);
+        features.iter().filter(|feature| feature.passes && !counts(&feature.key)).collect()
     }
 
     /// The command that a feature had when it was first seen. A new id with an old description is

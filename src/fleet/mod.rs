@@ -24,6 +24,7 @@ use telemetry::Telemetry;
 use crate::child;
 use crate::config::{Config, FleetConfig};
 use crate::database::{Database, DatabaseError, Patience};
+use crate::env::Env;
 use crate::exit;
 
 /// How long each call of a command may take.
@@ -49,13 +50,13 @@ const LONGEST: Duration = Duration::from_secs(5);
 
 /// Has a process of its own ship what waits, so that the session does not wait for the network.
 /// After a failure no destination is tried again for a while.
-pub fn start_shipping(state: &Path, config: &Config) {
+pub fn start_shipping(state: &Path, config: &Config, project: &Path, env: &Env) {
     let is_left_alone = database_spool(state, config).is_none_or(|spool| spool.has_failed_lately())
         && telemetry_spool(state, config).is_none_or(|spool| spool.has_failed_lately());
     if is_left_alone {
         return;
     }
-    if let Err(error) = child::start_apart(&[OsStr::new(SHIP), state.as_os_str()]) {
+    if let Err(error) = child::start_apart(&[OsStr::new(SHIP), state.as_os_str()], project, env) {
         tracing::debug!(%error, "decisions wait for the next stop");
     }
 }

@@ -3,11 +3,13 @@
 use super::{PendingBlock, Resolution};
 use crate::finding::Finding;
 use crate::log::note::FindingOutcome;
-use crate::text::{counted, first_part};
+use crate::text::{counted, first_part, shorten};
 
-/// How many unfixed findings are named, and how long each may be.
+/// How many unfixed findings are named. One alone is told with its reason; of several there is room
+/// for what each is about.
 const MOST_NAMED: usize = 3;
 const NAME_CAP: usize = 160;
+const SUBJECT_CAP: usize = 60;
 
 /// Summarises the outcome of each finding of a block, in order.
 pub fn summary(block: &PendingBlock, resolutions: &[Resolution]) -> Option<String> {
@@ -28,10 +30,12 @@ pub fn summary(block: &PendingBlock, resolutions: &[Resolution]) -> Option<Strin
     };
     let open = block.findings.iter().zip(resolutions);
     let open = open.filter(|(_, resolution)| resolution.outcome != FindingOutcome::Fixed);
-    let open: Vec<String> = open.map(|(pending, _)| name(&pending.finding)).collect();
-    if open.is_empty() {
-        return Some(head);
-    }
+    let open: Vec<&Finding> = open.map(|(pending, _)| &pending.finding).collect();
+    let open: Vec<String> = match open[..] {
+        [] => return Some(head),
+        [finding] => vec![name(finding)],
+        _ => open.into_iter().map(short_name).collect(),
+    };
     let more = open.len().saturating_sub(MOST_NAMED);
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };
     let listed = open[..open.len().min(MOST_NAMED)].join("; ");
@@ -62,6 +66,12 @@ fn name(finding: &Finding) -> String {
         subject => format!("\"{}\": {why}", subject.split_whitespace().collect::<Vec<_>>().join(" ")),
     };
     format!("[{}] {}", finding.category.name(), first_part(&words, NAME_CAP))
+}
+
+/// Returns what a finding is about.
+fn short_name(finding: &Finding) -> String {
+    let subject = finding.subject().split_whitespace().collect::<Vec<_>>().join(" ");
+    format!("[{}] \"{}\"", finding.category.name(), shorten(&subject, SUBJECT_CAP))
 }
 
 #[cfg(test)]
@@ -106,8 +116,8 @@ mod tests {
         assert_eq!(
             line(&[Ignored, Fixed, Disputed]).as_deref(),
             Some(
-                "3 findings: 1 fixed, 1 disputed by the agent, 1 ignored by the agent: [A] \"Create `1.txt`\": nothing \
-                 wrote 1.txt; [A] \"Create `3.txt`\": nothing wrote 3.txt (punchlist log show k3f9)"
+                "3 findings: 1 fixed, 1 disputed by the agent, 1 ignored by the agent: [A] \"Create `1.txt`\"; \
+                 [A] \"Create `3.txt`\" (punchlist log show k3f9)"
             )
         );
         for (was_wrong, begins) in [
@@ -118,6 +128,6 @@ mod tests {
             assert!(line.starts_with(begins), "{line}");
         }
         let many = line(&[Ignored; 5]).expect("a line");
-        assert!(many.contains("wrote 3.txt; and 2 more (punchlist"), "{many}");
+        assert!(many.ends_with("`3.txt`\"; and 2 more (punchlist log show k3f9)"), "{many}");
     }
 }

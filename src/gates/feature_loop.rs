@@ -262,7 +262,7 @@ fn step(
         }
         Step::Unverified { why } => {
             let words = format!("feature loop: all features are set to pass, and it stays open: {why}");
-            (Outcome::could_not_check(Cause::LoopUnreadable, words), Some(Status::InProgress))
+            (Outcome::could_not_check(Cause::LoopUnproven, words), Some(Status::InProgress))
         }
         Step::End { status, why } => {
             state.end(&status, &why, now_ms());

@@ -248,7 +248,7 @@ pub fn answer(
             record::finish(&stop, &decision, &checked.gates, &log, &mut readers)
         });
         if fleet::has_destination(&config) {
-            phases.time(timing::FLEET, || fleet::start_shipping(state.root(), &config));
+            phases.time(timing::FLEET, || fleet::start_shipping(state.root(), &config, &project, env));
         }
         line
     }));

@@ -105,7 +105,7 @@ fn thrower(off: &SwitchedOff) -> String {
         // The agent, or the person's own slash command: the client runs both.
         format!("from within it{at}")
     } else {
-        format!("{} not from an open terminal", at.trim_start())
+        format!("{}, not from an open terminal", at.trim_start())
     };
     format!("it was switched off during this session, {who}. `punchlist on` switches it on again")
 }

@@ -44,7 +44,8 @@ impl Annotated {
     /// Returns whether plan, session and disk were looked at.
     pub fn was_audited(&self) -> bool {
         let gates = &self.decision.gates;
-        let is_cause = matches!(self.cause.as_str(), "clean" | "findings" | "only-unverified" | "moved-on");
+        let of_audits = ["clean", "findings", "only-unverified", "only-ignored", "moved-on"];
+        let is_cause = of_audits.contains(&self.cause.as_str());
         self.decision.auditor.is_some()
             || is_cause && (gates.is_empty() || gates.iter().any(|gate| gate.gate == AUDIT))
     }

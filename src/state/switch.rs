@@ -117,17 +117,17 @@ impl StateFolder {
         })
     }
 
+    /// Forgets what was created. The file stays one of [`Self::installs`]: what remains in its
+    /// project is to be found later, too.
     pub fn drop_receipt(&self, settings: &Path) {
         let _ = fs::remove_file(self.receipt_file(settings));
-        let _ =
-            update_json(&self.installs_file(), false, |files: &mut BTreeSet<PathBuf>| files.remove(settings));
     }
 
     fn installs_file(&self) -> PathBuf {
         self.root.join("installs").join("files.json")
     }
 
-    /// Returns the settings files with a receipt.
+    /// Returns the settings files that it was ever installed in.
     pub fn installs(&self) -> BTreeSet<PathBuf> {
         read_json(&self.installs_file()).unwrap_or_default()
     }
@@ -198,6 +198,6 @@ mod tests {
         assert_eq!(state.installs(), [file.to_path_buf()].into());
         state.drop_receipt(file);
         assert_eq!(state.receipt(file), None);
-        assert_eq!(state.installs(), BTreeSet::new());
+        assert_eq!(state.installs(), [file.to_path_buf()].into(), "what remains there is found later");
     }
 }

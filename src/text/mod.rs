@@ -37,6 +37,14 @@ pub fn first_part(text: &str, cap: usize) -> String {
     format!("{}[… {} bytes cut …]", &text[..end], text.len() - end)
 }
 
+/// Returns the text or, if it is longer, its first characters and an ellipsis: `max` in all.
+pub fn shorten(text: &str, max: usize) -> String {
+    if text.chars().count() <= max {
+        return text.to_owned();
+    }
+    format!("{}…", text.chars().take(max - 1).collect::<String>().trim_end())
+}
+
 /// Returns at most this many bytes of the start and of the end of a text, without splitting a
 /// character.
 pub fn ends(text: &str, start: usize, end: usize) -> (&str, &str) {

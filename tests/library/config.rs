@@ -19,11 +19,11 @@ fn faults_name_the_file_the_line_the_key_and_what_is_allowed() {
         ),
         (
             "[audit]\nplanless = \"never\"\n",
-            "line 2: audit.planless: unknown variant `never`, expected `audit` or `off`",
+            "line 2: audit.planless: `never` is not a value here, expected `audit` or `off`",
         ),
         (
             "[audit]\nplanless = \"async\"\n",
-            "line 2: audit.planless: unknown variant `async`, expected `audit` or `off`",
+            "line 2: audit.planless: `async` is not a value here, expected `audit` or `off`",
         ),
         (
             "[auditor]\n\ntimeout = \"soon\"\n",
@@ -31,7 +31,7 @@ fn faults_name_the_file_the_line_the_key_and_what_is_allowed() {
         ),
         (
             "[audit]\nblock_on = [\"A\", \"Z\"]\n",
-            "line 2: audit.block_on[1]: unknown variant `Z`, expected one of `A`, `B`, `C`, `D`, `ask`",
+            "line 2: audit.block_on[1]: `Z` is not a value here, expected one of `A`, `B`, `C`, `D`, `ask`",
         ),
         (
             "[log]\nmax_size = \"lots\"\n",
@@ -97,15 +97,15 @@ fn values_that_make_no_sense_are_refused() {
         ),
         (
             "[[check]]\nname = \"test\"\n",
-            "line 1: check[0]: missing field `run`; the table is ignored without it",
+            "line 1: check \"test\": missing field `run`; the table is ignored without it",
         ),
         (
             "[[check]]\nname = \"\"\nrun = \"x\"\n",
-            "line 2: check[0].name: a name that is empty; the table is ignored without it",
+            "line 2: check number 1, name: a name that is empty; the table is ignored without it",
         ),
         (
             "[[check]]\nname = \"a\"\nrun = \"x\"\non = \"start\"\n",
-            "line 4: check[0].on: unknown variant `start`, expected one of `stop`, `subagent`, `both`",
+            "line 4: check \"a\", on: `start` is not a value here, expected one of `stop`, `subagent`, `both`",
         ),
         ("[loop]\nmax_iterations = 0\n", "line 2: loop.max_iterations: 0 is too little; at least 1"),
         ("[loop]\ncontext = 80.0\n", "line 2: loop.context: 80 is not a fraction of 1; write it like 0.8"),
@@ -119,7 +119,27 @@ fn values_that_make_no_sense_are_refused() {
         );
         assert_eq!(said(&format!("[loop]\nfeatures = \"{name}\"\n")), expected);
     }
-    assert!(said("[check]\nname = \"a\"\n").starts_with("punchlist.toml, line 1: check: invalid type: map"));
+}
+
+/// What a parser calls "map", "sequence" and "u32" was left in its words.
+#[test]
+fn a_wrong_type_was_told_in_a_parsers_words() {
+    for (text, expected) in [
+        (
+            "[check]\nname = \"a\"\nrun = \"x\"\n",
+            "line 1: check: one table where there may be several: write [[check]]",
+        ),
+        (
+            "[gates]\nmax_blocks = \"three\"\n",
+            "line 2: gates.max_blocks: a number is expected, not \"three\"",
+        ),
+        ("[gates]\ndry_run = \"no\"\n", "line 2: gates.dry_run: true or false is expected, not \"no\""),
+        ("[audit]\nblock_on = \"A\"\n", "line 2: audit.block_on: a list is expected, not \"A\""),
+        ("[audit]\nblock_on = 7\n", "line 2: audit.block_on: a list is expected, not `7`"),
+        ("[[gates]]\ndry_run = true\n", "line 1: gates: a table is expected, not a list"),
+    ] {
+        assert_eq!(said(text), format!("punchlist.toml, {expected}"));
+    }
 }
 
 #[test]

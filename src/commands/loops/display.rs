@@ -9,10 +9,9 @@ use anstyle::{AnsiColor, Style};
 use super::super::progress::Progress;
 use super::outcome::SessionOutcome;
 use super::output::{print, width};
-use crate::feature_loop::features::shorten;
 use crate::feature_loop::snapshot::LoopSnapshot;
 use crate::feature_loop::{Feature, LoopState, disk};
-use crate::text::{counted, harmless};
+use crate::text::{counted, harmless, shorten};
 
 pub(super) const LABEL: Style = Style::new().dimmed();
 pub(super) const GOOD: Style = AnsiColor::Green.on_default();

@@ -232,7 +232,8 @@ fn corrected_line(feature: &KnownFeature) -> String {
 }
 
 fn describe(state: &LoopState, owner: &Owner, snapshot: &LoopSnapshot) -> String {
-    let open = snapshot.features.len() - snapshot.passing();
+    let unproven = state.unproven(&snapshot.features).len();
+    let open = snapshot.features.len() - snapshot.passing() + unproven;
     let mut text = format!(
         "{}: iteration {} of {}, {}\n",
         state.progress,

@@ -48,6 +48,7 @@ fn time(ms: i64) -> Option<String> {
 fn as_json_value(state: &LoopState, list: &FeatureList, running: bool) -> Value {
     let features = list.as_deref().unwrap_or_default();
     let changes = if list.is_ok() { state.changes(features) } else { ListChanges::default() };
+    let unproven = state.unproven(features);
     let open: Vec<_> = features
         .iter()
         .filter(|feature| !feature.passes)
@@ -62,7 +63,8 @@ fn as_json_value(state: &LoopState, list: &FeatureList, running: bool) -> Value 
         "progress": state.progress,
         "iteration": state.iteration,
         "max": state.max,
-        "passing": passing(features),
+        "passing": passing(features) - unproven.len(),
+        "unproven": unproven.iter().map(|feature| feature.display_name()).collect::<Vec<_>>(),
         "total": features.len() + changes.gone.len(),
         "open": open,
         "gone": changes.gone,
@@ -106,12 +108,17 @@ fn as_text(state: &LoopState, list: &FeatureList, running: bool, now: i64, width
         Err(why) => line("features", why),
         Ok(features) => {
             let changes = state.changes(features);
-            let passing = passing(features);
+            let unproven: Vec<_> = state.unproven(features).iter().map(|one| one.display_name()).collect();
+            let passing = passing(features) - unproven.len();
             let total = features.len() + changes.gone.len();
             line("features", &format!("{}  {passing} of {total} pass", bar(passing, total)));
             if let Some(next) = features.iter().find(|feature| !feature.passes) {
                 let name = next.id.as_ref().map(|id| format!("{id}  ")).unwrap_or_default();
                 line("next", &format!("{name}{}", next.description));
+            }
+            if !unproven.is_empty() {
+                let names = unproven.join(", ");
+                line("unproven", &format!("{names} (set to pass, which counts once a stop has shown it)"));
             }
             if !changes.gone.is_empty() {
                 line("gone", &format!("{} (removed from the list, and still open)", changes.gone.join(", ")));

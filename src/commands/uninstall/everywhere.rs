@@ -271,7 +271,9 @@ impl Remains {
         if is_nothing && self.program.is_none() {
             return "No state and no config remain.\n".to_owned();
         }
-        text.push_str("What remains:\n");
+        if !self.removable.is_empty() {
+            text.push_str("What remains:\n");
+        }
         for path in &self.removable {
             let (what, size) = if path.is_dir() {
                 let entries = state_entries(path);
@@ -280,6 +282,9 @@ impl Remains {
                 ("", size_of(path))
             };
             let _ = writeln!(text, "  {} ({what}{})", named(path), in_bytes(size));
+        }
+        if !self.shared.is_empty() || !self.marketplaces.is_empty() || self.program.is_some() {
+            text.push_str("What --purge leaves alone:\n");
         }
         for path in &self.shared {
             let _ = writeln!(text, "  {} (git tracks it, and so it stays)", named(path));

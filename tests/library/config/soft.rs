@@ -73,6 +73,19 @@ fn what_is_no_toml_costs_its_key_or_its_table() {
     }
 }
 
+/// A table that is lost with its head was lost without a word.
+#[test]
+fn what_is_no_toml_says_which_lines_do_not_count() {
+    let said = |text: &str| parsed(text).1.join("\n");
+    let ends = |text: &str, end: &str| assert!(said(text).ends_with(end), "{}", said(text));
+    ends("[gates]\nmax_blocks =\ndry_run = true\n", "; line 2 is ignored");
+    ends(
+        "[audit]\nplanless = \"off\"\n[gates\nmax_blocks = 1\n\n[log]\nkeep = \"1d\"\n",
+        "; lines 3 to 4 are ignored",
+    );
+    ends("[audit]\nplan = [\"a\",\n[gates]\nenabled = false\n", "; lines 2 to 4 are ignored");
+}
+
 #[test]
 fn a_duplicate_key_says_which_and_where_both_are() {
     let (table, faults) =
@@ -87,6 +100,9 @@ fn a_duplicate_key_says_which_and_where_both_are() {
     );
     assert_eq!(table, "[gates]\ndry_run = true\n\n[audit]\nunrun_checks = \"advise\"\nplanless = \"off\"\n");
     assert_eq!(faults, ["x, line 7: [audit]: duplicate key: already set on line 1; the keys of both count"]);
+    let (table, faults) = parsed("audit.enabled = false\n[audit]\nplanless = \"off\"\n");
+    assert_eq!(table, "[audit]\nenabled = false\nplanless = \"off\"\n");
+    assert_eq!(faults, ["x, line 2: [audit]: duplicate key: already set on line 1; the keys of both count"]);
     let (_, faults) =
         parsed("[[check]]\nname = \"a\"\nrun = \"x\"\n[[check]]\nname = \"b\"\nrun = \"x\"\nname = \"c\"\n");
     assert_eq!(faults, ["x, line 7: check.name: duplicate key: already set on line 5; the first one counts"]);
@@ -100,8 +116,8 @@ fn a_check_with_a_typo_is_named_and_the_others_run() {
     assert_eq!(
         faults,
         [
-            "x, line 3: check[0].runn: unknown key (did you mean `run`?); the table is ignored without it",
-            "x, line 7: check[1].timeot: unknown key (did you mean `timeout`?)",
+            "x, line 3: check \"a\", runn: unknown key (did you mean `run`?); the table is ignored without it",
+            "x, line 7: check \"b\", timeot: unknown key (did you mean `timeout`?)",
         ]
     );
 }

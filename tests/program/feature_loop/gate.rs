@@ -193,7 +193,7 @@ fn several_that_are_set_at_once_are_judged_by_a_reader() {
     let message =
         told(&judged(r#"features answer {"features":[{"number":1,"built":true,"why":"It is there."}]}"#));
     let open = "punchlist: feature loop: all features are set to pass, and it stays open: ";
-    let of_one = format!("{open}F3 was set to pass at once, and nobody could judge that: the reader did not");
+    let of_one = format!("{open}F3 was set to pass, and nobody could judge that: the reader did not");
     assert!(message.starts_with(&of_one), "{message}");
 }
 

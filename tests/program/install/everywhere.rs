@@ -115,6 +115,22 @@ fn what_remains_is_said_and_purge_removes_it_after_showing_it() {
     assert_eq!(machine.read(PROJECT), "{\n  \"model\": \"opus\"\n}\n");
 }
 
+/// The first run forgot where it had been installed, and the second one said that it had removed what
+/// it did not know of.
+#[test]
+fn a_purge_after_an_uninstall_left_the_configs_of_other_projects() {
+    let machine = Machine::new();
+    let other = machine.path("other");
+    fs::create_dir_all(&other).expect("a folder");
+    machine.run_in(&other, &["install"]).printed();
+    machine.run_in(&other, &["config", "init", "--project"]).printed();
+    assert!(machine.path("other/.claude/punchlist.toml").exists());
+    let said = machine.print(&["uninstall", "--everywhere"]);
+    assert!(said.contains("other/.claude/punchlist.toml"), "{said}");
+    machine.print(&["uninstall", "--everywhere", "--purge", "--yes"]);
+    assert_eq!(machine.names("other/.claude"), Vec::<String>::new());
+}
+
 /// Git was asked in the project for a file of the home folder, and its "outside of this repository"
 /// passed for tracked.
 #[test]

@@ -106,7 +106,7 @@ pub(super) fn ignored_by_config(client: &Client) -> Result<(), String> {
     let script = half_done(&workspace).proposed(&[beta_is_missing()]);
     sit_down(client, workspace, SIZE, script, |seat| {
         seat.terminal.types(super::PROMPT)?;
-        seat.decided(&["allow only-unverified"])?;
+        seat.decided(&["allow only-ignored"])?;
         seat.terminal.shows(super::ALL_DONE)?;
         let screen = seat.terminal.screen();
         ensure(!screen.contains("punchlist:") && !screen.contains("punchlist holds"), || {
