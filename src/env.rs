@@ -76,6 +76,12 @@ impl Env {
         self.get(name).is_some_and(|value| value.to_str().is_none_or(|value| !is_no(value)))
     }
 
+    /// Returns the folder for temporary files.
+    pub fn temp_folder(&self) -> PathBuf {
+        let usual = || if cfg!(unix) { PathBuf::from("/tmp") } else { std::env::temp_dir() };
+        self.path("TMPDIR").filter(|folder| folder.is_absolute()).unwrap_or_else(usual)
+    }
+
     pub fn home(&self) -> Option<PathBuf> {
         self.path("HOME").or_else(|| self.path("USERPROFILE"))
     }
@@ -104,7 +110,12 @@ impl Env {
     /// run whatever the repository that we are in has under that name. A relative path is resolved
     /// from home.
     pub fn program(&self, name: impl AsRef<OsStr>) -> Option<PathBuf> {
-        which::which_in(name, self.absolute_path(), self.home().unwrap_or_default()).ok()
+        let found = which::which_in(name, self.absolute_path(), self.home().unwrap_or_default()).ok()?;
+        // `/proc/self/cwd` would be another folder for whoever runs it.
+        Some(match std::fs::canonicalize(&found) {
+            Ok(real) if found.starts_with("/proc") => real,
+            _ => found,
+        })
     }
 
     /// Returns PATH without its empty and relative entries; `None` if none are left.

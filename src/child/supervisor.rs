@@ -83,13 +83,13 @@ pub(super) fn note_child(pid: Option<u32>) {
     }
 }
 
-/// Creates a temporary folder that is removed with this process. It is noted before it exists.
-pub fn temp_folder() -> io::Result<tempfile::TempDir> {
+/// Creates a temporary folder in another one that is removed with this process. It is noted before it exists.
+pub fn temp_folder(base: &Path) -> io::Result<tempfile::TempDir> {
     let name = format!("{FOLDER_PREFIX}{}", new_id());
     if let Some(own) = own_note() {
-        own.add(&Line::Folder(std::env::temp_dir().join(&name)));
+        own.add(&Line::Folder(base.join(&name)));
     }
-    tempfile::Builder::new().prefix(&name).rand_bytes(0).tempdir()
+    tempfile::Builder::new().prefix(&name).rand_bytes(0).tempdir_in(base)
 }
 
 fn own_note() -> Option<&'static OwnNote> {

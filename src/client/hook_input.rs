@@ -115,7 +115,9 @@ impl HookInput {
         if text.is_empty() {
             return Err(InputError::Empty);
         }
-        match serde_json::from_str(text) {
+        // A message that was cut in the middle of an emoji is a message still.
+        let parsed = serde_json::from_str(text).or_else(|_| serde_json::from_str(&without_halves(text)));
+        match parsed {
             Ok(Value::Object(fields)) => Ok(Self::from_fields(&fields)),
             Ok(_) => Err(InputError::NotJson("it is JSON, but not an object".into())),
             Err(error) => Err(InputError::NotJson(error.to_string())),
@@ -184,6 +186,32 @@ impl HookInput {
     }
 }
 
+/// Returns JSON with `\u{fffd}` in the place of each half of a character that is escaped alone.
+fn without_halves(json: &str) -> String {
+    let code = |at: usize| {
+        let digits = json.get(at..at + 6)?.strip_prefix("\\u")?;
+        u32::from_str_radix(digits, 16).ok()
+    };
+    let (mut whole, mut at) = (String::with_capacity(json.len()), 0);
+    while let Some(found) = json[at..].find('\\') {
+        let start = at + found;
+        whole.push_str(&json[at..start]);
+        let is_pair =
+            matches!((code(start), code(start + 6)), (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)));
+        let (kept, length) = match code(start) {
+            _ if is_pair => (&json[start..start + 12], 12),
+            Some(0xd800..=0xdfff) => ("\\ufffd", 6),
+            _ => {
+                let next = json[start + 1..].chars().next().map_or(0, char::len_utf8);
+                (&json[start..=start + next], 1 + next)
+            }
+        };
+        whole.push_str(kept);
+        at = start + length;
+    }
+    whole + &json[at..]
+}
+
 fn background_tasks(value: &Value) -> Vec<BackgroundTask> {
     let text = |task: &Value, key: &str| task.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     value
@@ -243,6 +271,13 @@ mod tests {
             let codex = format!(r#"{{"session_id":"s","turn_id":"t",{transcript}"hook_event_name":"Stop"}}"#);
             assert!(parse(&codex).is_foreign, "{codex}");
         }
+        for other in [
+            r#"{"session_id":"s","transcript_path":"/t","timestamp":"2026-01-01","hook_event_name":"AfterAgent"}"#,
+            r#"{"timestamp":1767225600000,"cwd":"/w"}"#,
+        ] {
+            let stop = parse(other);
+            assert_eq!((stop.event, stop.is_foreign), (Event::Stop, true), "{other}");
+        }
         let own = parse(r#"{"session_id":"s","transcript_path":"/t","hook_event_name":"stop"}"#);
         assert_eq!((own.event, own.is_foreign), (Event::Other("stop".into()), false));
     }
@@ -252,6 +287,20 @@ mod tests {
         let input = parse(r#"{"session_id":7,"stop_hook_active":"yes","background_tasks":{"x":1},"new":[]}"#);
         assert_eq!((input.session_id, input.stop_hook_active, input.event), (None, false, Event::Stop));
         assert!(input.background_tasks.is_empty());
+    }
+
+    #[test]
+    fn half_a_character_in_a_message_was_no_input() {
+        let said = |json: &str| parse(json).last_assistant_message.expect("a message");
+        assert_eq!(
+            said(r#"{"last_assistant_message":"Done \ud83d\ude00 \ud83d"}"#),
+            "Done \u{1f600} \u{fffd}"
+        );
+        assert_eq!(
+            said(r#"{"last_assistant_message":"\ude00 \\ud83d \ud83d\n"}"#),
+            "\u{fffd} \\ud83d \u{fffd}\n"
+        );
+        assert!(HookInput::parse(br#"{"last_assistant_message":"x\"#).is_err());
     }
 
     #[test]

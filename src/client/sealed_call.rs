@@ -89,7 +89,7 @@ impl SealedClient<'_> {
         let mut tries = 0;
         loop {
             tries += 1;
-            let folder = SealedFolder::new(&flags).map_err(|error| {
+            let folder = SealedFolder::new(&flags, &self.env.temp_folder()).map_err(|error| {
                 let why = format!("no empty folder to run it in: {error}");
                 ReaderOutcome::Unavailable(Unavailable::Crashed(why))
             })?;
@@ -140,8 +140,8 @@ struct SealedFolder {
 }
 
 impl SealedFolder {
-    fn new(flags: &Flags) -> std::io::Result<Self> {
-        let folder = child::temp_folder()?;
+    fn new(flags: &Flags, base: &Path) -> std::io::Result<Self> {
+        let folder = child::temp_folder(base)?;
         // A file rather than an argument: clients up to 2.1.136 leave such text behind as a file in
         // the temporary folder.
         let settings = folder.path().join("settings.json");

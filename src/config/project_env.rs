@@ -7,19 +7,17 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
-
 use super::project::{Allowed, Asked};
 use crate::client::env_vars;
-use crate::client::folders::json_in;
 use crate::client::settings::Scope;
+use crate::client::settings::variables::variables_in;
 use crate::env::{self, Env};
 
 /// Variables that a person may allow a project.
 const IF_ALLOWED: [&str; 2] = [env::OFF, env::DRY_RUN];
 
 /// Variables that are the person's alone.
-const NEVER: [&str; 14] = [
+const NEVER: [&str; 18] = [
     "HOME",
     "USERPROFILE",
     env_vars::CONFIG_DIR,
@@ -35,20 +33,38 @@ const NEVER: [&str; 14] = [
     // Whose certificates a server may show.
     "SSL_CERT_FILE",
     "SSL_CERT_DIR",
+    // Which model reads, how much it thinks, and where.
+    "ANTHROPIC_DEFAULT_HAIKU_MODEL",
+    "ANTHROPIC_SMALL_FAST_MODEL",
+    "MAX_THINKING_TOKENS",
+    "TMPDIR",
+];
+
+/// What a file that is too large to be read may set; without the others nothing can be found.
+const OF_UNREAD: [&str; 8] = [
+    env::OFF,
+    env::DRY_RUN,
+    env::CLAUDE,
+    env::DATABASE_URL,
+    env::OTLP,
+    env::INSIDE_AUDITOR,
+    env_vars::EXECPATH,
+    "TMPDIR",
 ];
 
 /// The variables that the project's settings set and that matter to the gate.
 #[derive(Debug)]
 pub(super) struct ProjectEnv {
-    /// Each with its value and its file.
-    set: BTreeMap<String, (String, PathBuf)>,
+    /// Each with its value, `None` for any, and its file.
+    set: BTreeMap<String, (Option<String>, PathBuf)>,
 }
 
 impl ProjectEnv {
     pub(super) fn read(env: &Env, project: &Path) -> Self {
         let of = |(folder, scope): (&Path, Scope)| {
             let file = scope.file(env, folder)?;
-            Some((json_in(&file)?["env"].as_object()?.clone(), file))
+            let unread = || OF_UNREAD.map(|name| (name.to_owned(), None)).into();
+            Some((variables_in(&file).unwrap_or_else(unread), file))
         };
         // A command may be run deeper in the project, or in another folder than the session's.
         let home = env.home();
@@ -56,19 +72,18 @@ impl ProjectEnv {
         let sessions = env.path(env_vars::PROJECT_DIR);
         let folders = project.ancestors().chain(sessions.as_deref()).filter(|folder| !is_home(folder));
         let files = folders.flat_map(|folder| [Scope::Project, Scope::Local].map(|scope| (folder, scope)));
-        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let mut set = BTreeMap::new();
         for (variables, file) in files.filter_map(of) {
             let guarded = variables
-                .iter()
+                .into_iter()
                 .filter(|(name, _)| IF_ALLOWED.contains(&name.as_str()) || NEVER.contains(&name.as_str()));
-            set.extend(guarded.map(|(name, value)| (name.clone(), (text(value), file.clone()))));
+            set.extend(guarded.map(|(name, value)| (name, (value, file.clone()))));
         }
         let mut all = Self { set };
         // What the person's own settings say as well is theirs, wherever the project says that is.
         let env = all.without(env, |name| NEVER.contains(&name));
-        let own = Scope::User.file(&env, project).and_then(|file| json_in(&file)).unwrap_or_default();
-        all.set.retain(|name, (value, _)| own["env"].get(name).is_none_or(|own| text(own) != *value));
+        let own = Scope::User.file(&env, project).and_then(|file| variables_in(&file)).unwrap_or_default();
+        all.set.retain(|name, (value, _)| own.get(name).is_none_or(|own| own != value));
         all
     }
 
@@ -76,7 +91,8 @@ impl ProjectEnv {
     pub(super) fn asked(&self, allowed: &Allowed) -> Vec<(Asked, &Path)> {
         let asking = self.set.iter().filter(|(name, _)| IF_ALLOWED.contains(&name.as_str()));
         let asked = asking.map(|(name, (value, file))| {
-            let asked = Asked { key: format!("env.{name}"), value: value.as_str().into(), is_allowed: false };
+            let value = value.as_deref().unwrap_or("any value").into();
+            let asked = Asked { key: format!("env.{name}"), value, is_allowed: false };
             (Asked { is_allowed: allowed.contains(&asked.id()), ..asked }, file.as_path())
         });
         asked.collect()
@@ -108,7 +124,9 @@ impl ProjectEnv {
     }
 
     fn without(&self, env: &Env, drops: impl Fn(&str) -> bool) -> Env {
-        let is_projects = |name: &str, value: &str| env.text(name).as_deref() == Some(value);
+        let is_projects = |name: &str, value: &Option<String>| {
+            value.is_none() || env.text(name).as_deref() == value.as_deref()
+        };
         let dropped = self.set.iter().filter(|(name, (value, _))| drops(name) && is_projects(name, value));
         env.without(dropped.map(|(name, _)| name.as_str()))
     }

@@ -15,12 +15,13 @@ pub(super) const MIN_PROMPT_BYTES: usize = 10_000;
 /// With fewer bytes there is no room for the text around the files.
 pub(super) const MIN_MEMORY_BYTES: usize = 2_000;
 
-/// Parses a duration, such as "45s".
+/// Parses a duration, such as "45s". There is none of less than a millisecond, as they are written.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let span: Option<jiff::Span> = text.parse().ok();
     let duration = span.and_then(|span| span.to_duration(jiff::SpanRelativeTo::days_are_24_hours()).ok());
     let duration = duration.and_then(|duration| Duration::try_from(duration).ok());
     duration
+        .map(|duration| Duration::from_millis(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)))
         .filter(|duration| !duration.is_zero())
         .ok_or_else(|| format!("\"{text}\" is not a duration; write it like \"45s\", \"2m\" or \"90d\""))
 }

@@ -84,6 +84,9 @@ pub fn unset(stop: &StopContext<'_>, is_empty: bool) -> Option<Outcome> {
     is_empty.then(|| Outcome::pass(Cause::Off, why))
 }
 
+/// What the person is told where a lock is never given up.
+const HELD: &str = "this stop was not checked: something holds the lock of its session";
+
 /// Takes the lock of a stop, and reads the state of its session again: the client runs a hook that
 /// is registered twice at the same time, and the other one may have decided the stop since the
 /// state was first read. The error is the outcome if this process has nothing to decide.
@@ -92,10 +95,14 @@ pub fn lock(stop: &StopContext<'_>) -> Result<(StopLock, SessionState), Outcome>
     let has_state = stop.state.has_session(stop.session);
     let acquired = match stop.newest {
         Some(newest) => newest.acquire(),
-        None => match stop.state.lock_stop(stop.session, stop.agent(), &stop_name(stop.input)) {
-            Some(lock) => Acquired::Lock { lock, is_second: true },
-            None => Acquired::InHand,
-        },
+        None => {
+            let (name, deadline) = (stop_name(stop.input), stop.work_deadline());
+            match stop.state.lock_stop(stop.session, stop.agent(), &name, deadline) {
+                Some(lock) => Acquired::Lock { lock, is_second: true },
+                // A hook of ours would have decided by now.
+                None => return Err(Outcome::could_not_check(Cause::StateUnusable, HELD)),
+            }
+        }
     };
     let unchanged = |why| Err(Outcome::pass(Cause::Unchanged, why));
     let (lock, may_be_decided) = match acquired {

@@ -11,6 +11,7 @@ use std::time::{Duration, SystemTime};
 use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::child;
 use crate::client::env_vars;
 use crate::client::settings::Scope;
 use crate::client::settings::registered_hooks::{Owner, our_hooks};
@@ -132,10 +133,12 @@ fn is_since(began: Option<SystemTime>, path: &Path) -> bool {
     began.zip(changed).is_some_and(|(began, changed)| changed > began)
 }
 
-/// Returns when the session began, which is when the client creates its transcript. `None` if the
-/// file system does not record that.
+/// Returns when the session began: when the client created its transcript or, if a copy has taken
+/// the place of that, when the client itself was started. `None` if neither is known.
 fn began_at(stop: &StopContext<'_>) -> Option<SystemTime> {
-    stop.input.transcript_path.as_ref()?.metadata().ok()?.created().ok()
+    let created = || stop.input.transcript_path.as_ref()?.metadata().ok()?.created().ok();
+    let client = || child::started_at(stop.env.text(env_vars::PID)?.parse().ok()?);
+    created().into_iter().chain(client()).min()
 }
 
 /// Returns each file with its digest, and the description of a change.
@@ -149,8 +152,13 @@ fn files(stop: &StopContext<'_>) -> Vec<(PathBuf, String, String)> {
     let settings =
         Scope::ALL.into_iter().filter_map(|scope| Some((scope, scope.file(stop.env, stop.project)?)));
     let settings = settings.map(|(scope, path)| {
-        let json = bytes_of(&path).and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        let digest = json.map(|json| settings_digest(&json, scope)).unwrap_or_default();
+        let bytes = bytes_of(&path).unwrap_or_default();
+        // The client may read what a strict parser does not.
+        let digest = match serde_json::from_slice(&bytes) {
+            Ok(json) => settings_digest(&json, scope),
+            Err(_) if bytes.is_empty() => String::new(),
+            Err(_) => ContentId::digest(&bytes),
+        };
         let words = format!("what {} says about punchlist was changed during this session", path.display());
         (path, digest, words)
     });

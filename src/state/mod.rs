@@ -328,16 +328,22 @@ impl StateFolder {
         self.root.join("sessions").join(format!("{name}.{kind}"))
     }
 
-    /// Locks the stop of an agent, which has a name; `None` if another hook has that very stop: the
-    /// client runs a hook twice, at the same time, if it is registered twice. A holder that does
-    /// not name this stop, such as an older stop, is waited for briefly, and then ignored.
-    pub fn lock_stop(&self, session: &str, agent: &str, stop: &str) -> Option<StopLock> {
+    /// Locks the stop of an agent, which has a name. The client runs a hook twice, at the same time,
+    /// if it is registered twice: another hook that has this very stop is waited for until
+    /// `deadline`, and then it is `None`. A holder that does not name this stop, such as an older
+    /// stop, is waited for briefly, and then ignored.
+    pub fn lock_stop(&self, session: &str, agent: &str, stop: &str, deadline: Instant) -> Option<StopLock> {
         let path = self.stop_file(session, agent, "stop");
         let Ok(mut file) = private_file::open(&path, Access::Write) else { return Some(StopLock(None)) };
         let asked = Instant::now();
         loop {
             match file.try_lock() {
-                Err(TryLockError::WouldBlock) if read_cache(&path) == stop.as_bytes() => return None,
+                Err(TryLockError::WouldBlock) if read_cache(&path) == stop.as_bytes() => {
+                    if Instant::now() >= deadline {
+                        return None;
+                    }
+                    std::thread::sleep(NAMED_WITHIN / 20);
+                }
                 Err(TryLockError::WouldBlock) if asked.elapsed() < NAMED_WITHIN => {
                     std::thread::sleep(NAMED_WITHIN / 20);
                 }
@@ -560,12 +566,15 @@ mod tests {
     fn a_stop_is_audited_by_one_hook_at_a_time() {
         let folder = tempfile::tempdir().expect("a folder");
         let state = StateFolder::at(folder.path());
-        let first = state.lock_stop("s", "", "one");
+        let first = state.lock_stop("s", "", "one", Instant::now());
         assert!(first.is_some());
-        assert!(state.lock_stop("s", "", "one").is_none(), "the same stop");
-        assert!(state.lock_stop("s", "agent", "one").is_some(), "another agent's stop");
+        assert!(state.lock_stop("s", "", "one", Instant::now()).is_none(), "the same stop");
+        assert!(state.lock_stop("s", "agent", "one", Instant::now()).is_some(), "another agent's stop");
         drop(first);
-        assert!(state.lock_stop("s", "", "one").is_some(), "it was decided, which the state tells");
+        assert!(
+            state.lock_stop("s", "", "one", Instant::now()).is_some(),
+            "it was decided, which the state tells"
+        );
     }
 
     #[test]
@@ -573,7 +582,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let state = StateFolder::at(folder.path());
         let _held = private_file::lock(&folder.path().join("sessions/s.stop")).expect("free");
-        assert!(state.lock_stop("s", "", "one").is_some());
+        assert!(state.lock_stop("s", "", "one", Instant::now()).is_some());
     }
 
     #[cfg(unix)]

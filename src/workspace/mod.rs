@@ -179,7 +179,7 @@ impl Workspace {
             file
         };
         match fs::symlink_metadata(&real) {
-            Ok(meta) if !meta.file_type().is_symlink() => Some(real),
+            Ok(meta) if !meta.file_type().is_symlink() || is_missing(&real) => Some(real),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(real),
             Ok(_) | Err(_) => None,
         }
@@ -265,8 +265,9 @@ fn resolve(path: &Path) -> Option<PathBuf> {
     let mut rest = Vec::new();
     let mut existing = path;
     loop {
-        // The target of a dangling link can't be followed.
-        if fs::symlink_metadata(existing).is_ok_and(|meta| meta.file_type().is_symlink()) {
+        // A link in the middle that leads nowhere can't be followed; a file of that name is missing.
+        let is_link = fs::symlink_metadata(existing).is_ok_and(|meta| meta.file_type().is_symlink());
+        if is_link && !(rest.is_empty() && is_missing(existing)) {
             return None;
         }
         match existing.components().next_back()? {
@@ -279,6 +280,11 @@ fn resolve(path: &Path) -> Option<PathBuf> {
             return Some(rest.iter().rev().fold(real, |path, name| path.join(name)));
         }
     }
+}
+
+/// Returns whether nothing is at a path, or behind the link that is there.
+fn is_missing(path: &Path) -> bool {
+    fs::metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
 }
 
 /// Returns when a file was changed, in nanoseconds since 1970.
@@ -305,6 +311,8 @@ fn state_of(path: &Path) -> FileState {
     match look_at_real(path) {
         Ok(meta) if meta.is_file() => FileState::File { bytes: meta.len() },
         Ok(meta) if meta.is_dir() => FileState::Folder,
+        // A link that leads nowhere.
+        Ok(_) if is_missing(path) => FileState::Missing { elsewhere: None },
         Ok(_) => FileState::Unreadable("not a regular file".into()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => FileState::Missing { elsewhere: None },
         Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
@@ -380,9 +388,12 @@ mod tests {
         link("outside/none", "w/dangling");
         link("w/a", "w/inside");
         let workspace = folder.workspace();
-        for written in ["link", "folder/secret", "folder/none", "dangling"] {
+        for written in ["link", "folder/secret", "folder/none"] {
             assert_eq!(workspace.locate(written), None, "{written}");
         }
+        let dangling = workspace.locate("dangling").expect("the link itself");
+        assert_eq!(workspace.state(Some(&dangling)), FileState::Missing { elsewhere: None });
+        assert!(matches!(workspace.body(&dangling), Body::Unreadable(_)));
         assert_eq!(workspace.locate("inside").expect("inside").name, "a");
     }
 

@@ -91,7 +91,7 @@ impl SealedGit {
             env.program("git").zip(env.absolute_path())
         };
         let git = self.program.get_or_init(find).as_ref()?;
-        let ended = start(git, &self.root, filters_off, args, stdin);
+        let ended = start(git, (&self.root, &top(&self.root)?), filters_off, args, stdin);
         match ended.how {
             Ending::Exited(code) => Some((code, ended.stdout)),
             Ending::TimedOut => {
@@ -105,7 +105,7 @@ impl SealedGit {
 
 fn start(
     (program, path): &(PathBuf, OsString),
-    root: &Path,
+    (root, top): (&Path, &Path),
     filters_off: &[String],
     args: &[&str],
     stdin: String,
@@ -119,6 +119,8 @@ fn start(
         cwd: root.to_path_buf(),
         env_set: vec![
             ("PATH".into(), path.clone()),
+            // The repository's own config could name any folder.
+            ("GIT_WORK_TREE".into(), top.into()),
             ("GIT_OPTIONAL_LOCKS".into(), "0".into()),
             ("GIT_TERMINAL_PROMPT".into(), "0".into()),
             // A partial clone would fetch missing objects, with any program that its URL names.

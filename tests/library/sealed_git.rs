@@ -256,3 +256,15 @@ fn what_is_stashed_is_read_from_the_log_of_it() {
     let read: Vec<_> = stashes.iter().map(|stash| (stash.name.as_str(), stash.subject.as_str())).collect();
     assert_eq!(read, [("stash@{0}", "On main: three"), ("stash@{1}", "On main: two")]);
 }
+
+/// `core.worktree` names any folder, and what is in it was listed as the repository's.
+#[test]
+fn a_repository_led_git_to_another_folder() {
+    let hostile = Hostile::new();
+    let elsewhere = Folder::new(&[("private-name.txt", "x\n")]);
+    hostile.set("core.worktree", &elsewhere.root().display().to_string());
+    let git = Git::new(hostile.folder.root().to_path_buf());
+    let found = format!("{:?}", git.repository(Some(DURING), None));
+    assert!(!found.contains("private-name"), "{found}");
+    assert!(found.contains("a.txt"), "{found}");
+}

@@ -3,10 +3,13 @@
 //! without end.
 
 use std::fs::{self, File, Permissions};
+use std::io::Write as _;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::process::Command;
 use std::time::Duration;
 
+use punchlist::client::hook_input::HookInput;
+use punchlist::state::stop_name;
 use serde_json::{Value, json};
 
 use crate::test_project::{PUNCHLIST, Run, TestProject, text};
@@ -319,6 +322,29 @@ fn a_held_lock_on_a_stop_switched_the_gate_off() {
     let project = TestProject::with_drift();
     let _held = held(&project, "sessions/session-1.stop");
     project.run().holds();
+}
+
+/// Whoever writes the name of a stop into its lock and holds it is taken for another hook that has
+/// this stop, which was believed for good, and nobody was told.
+#[test]
+fn a_held_lock_with_the_name_of_the_stop_switched_the_gate_off_in_silence() {
+    let project = TestProject::with_drift();
+    let input = HookInput::parse(project.input.to_string().as_bytes()).expect("input");
+    let mut held = held(&project, "sessions/session-1.stop");
+    held.write_all(stop_name(&input).as_bytes()).expect("written");
+    let command = |project: &TestProject| {
+        project.finish(
+            project.start_with(&["hook", "--hook-timeout", "8"], project.input.to_string().as_bytes()),
+        )
+    };
+    let run = command(&project);
+    run.tells("this stop was not checked: something holds the lock of its session");
+    run.logs("allow", "state-unusable");
+    // One that ends without a decision leaves the stop to whoever waits.
+    let stop = project.start();
+    std::thread::sleep(Duration::from_millis(300));
+    drop(held);
+    project.finish(stop).holds();
 }
 
 /// Runs the hook under a limit of the shell's.

@@ -1,11 +1,13 @@
 //! The client's settings files: where they are, and how to replace one as a whole, with its
 //! permissions, through links, and with a backup beside it. Must not write to a file that it could
 //! not read. [`registered_hooks`] recognises our hook in them, [`registration`] adds and removes
-//! it, [`json_edit`] changes JSON in place.
+//! it, [`json_edit`] changes JSON in place, [`variables`] reads
+//! what a file hands to hooks.
 
 pub mod json_edit;
 pub mod registered_hooks;
 pub mod registration;
+pub mod variables;
 
 use std::fs::{self, Permissions};
 use std::io::{self, ErrorKind, Write};

@@ -141,7 +141,9 @@ fn what_counts_in_place_of_a_fault_is_said_once() {
     assert!(lacking.contains("is ignored without it") && !lacking.contains("default"), "{lacking}");
     let both = said(&format!("{duplicate}dry_run = 3\n"));
     assert!(
-        both.ends_with("(elsewhere the default is used; `punchlist config check` shows all errors)"),
+        both.ends_with(
+            "(where a value is wrong, the default is used; `punchlist config check` shows all errors)"
+        ),
         "{both}"
     );
 }
@@ -230,7 +232,7 @@ fn the_person_is_told_in_one_line() {
         summary(&parsed.errors.iter().collect::<Vec<_>>(), Some(Path::new("/home/me"))),
         format!(
             "~/.config/punchlist/config.toml: line 2: gates.a: {known}; line 3: gates.b: {known}; line 4: gates.c: {known}; and \
-             1 more (the default is used; `punchlist config check` shows all errors)",
+             1 more (`punchlist config check` shows all errors)",
         )
     );
     let all = [

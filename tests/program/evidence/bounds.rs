@@ -176,3 +176,13 @@ fn a_repository_that_a_variable_names_is_not_asked() {
     let prompt = project.prompt("first");
     run.check(prompt.contains("branch: ours") && !prompt.contains("theirs"), &prompt);
 }
+
+/// A link that leads nowhere, in the place of a file that is missing, was neither there nor missing.
+#[test]
+fn a_dangling_link_stood_for_a_missing_file() {
+    for target in ["/nonexistent/beta.txt", "nowhere"] {
+        let project = TestProject::with_drift();
+        std::os::unix::fs::symlink(target, project.in_work("beta.txt")).expect("a link");
+        project.run().holds();
+    }
+}

@@ -295,6 +295,13 @@ fn a_config_that_changed_during_the_session_was_not_told_of() {
     let project = begun();
     project.own_config(off);
     told_once(&project, &format!("switched off by [gates] enabled = false; {own}"));
+    // A copy in the place of the transcript is younger than the client that runs the session.
+    let mut project = begun();
+    project.var("CLAUDE_PID", std::process::id().to_string());
+    project.own_config(off);
+    let (transcript, copy) = (project.path("transcript.jsonl"), project.path("copy.jsonl"));
+    fs::copy(&transcript, &copy).and_then(|_| fs::rename(&copy, &transcript)).expect("swapped");
+    told_once(&project, &format!("switched off by [gates] enabled = false; {own}"));
     // After a stop at which it was as it had been.
     let project = TestProject::without_drift();
     project.own_config("[gates]\nmax_blocks = 2\n");
@@ -363,6 +370,32 @@ fn a_variable_of_the_projects_settings_switched_the_gate_off() {
         let reply: Value = serde_json::from_str(&run.stdout).unwrap_or_default();
         let said = reply["systemMessage"].as_str().unwrap_or_default();
         run.check(said.lines().any(|line| line.starts_with(&told)), &told);
+    }
+}
+
+/// What the client's parser takes and a strict one does not was no file at all, and the variable
+/// counted.
+#[test]
+fn settings_that_only_the_client_could_read_switched_the_gate_off() {
+    for (rest, variable) in [
+        (r#","x":"\ud800""#, "PUNCHLIST_OFF"),
+        (r#","x":1e999"#, "PUNCHLIST_OFF"),
+        (r#","x":"\ud800""#, "PUNCHLIST_CLAUDE"),
+    ] {
+        let mut project = TestProject::with_drift();
+        let value = if variable == "PUNCHLIST_OFF" { "1".to_owned() } else { "/bin/false".to_owned() };
+        project.file(".claude/settings.json", &format!(r#"{{"env":{{"{variable}":"{value}"}}{rest}}}"#));
+        begin(&project);
+        project.readers(&[]);
+        let fake = project.variables()["PUNCHLIST_CLAUDE"].clone();
+        project.own_config(&format!("[auditor]\nclient = {fake:?}\n"));
+        begin(&project);
+        project.var(variable, value);
+        if variable == "PUNCHLIST_OFF" {
+            project.run().logs("block", "findings");
+        } else {
+            project.run().logs_auditor("answered", None);
+        }
     }
 }
 
