@@ -92,7 +92,6 @@ const HELD: &str = "this stop was not checked: something holds the lock of its s
 /// state was first read. The error is the outcome if this process has nothing to decide.
 pub fn lock(stop: &StopContext<'_>) -> Result<(StopLock, SessionState), Outcome> {
     let stopped_before = stop.state.stopped_before(stop.session, stop.agent());
-    let has_state = stop.state.has_session(stop.session);
     let acquired = match stop.newest {
         Some(newest) => newest.acquire(),
         None => {
@@ -110,6 +109,8 @@ pub fn lock(stop: &StopContext<'_>) -> Result<(StopLock, SessionState), Outcome>
         Acquired::InHand => return unchanged("another hook is handling this stop"),
         Acquired::Superseded => return Err(Outcome::pass(Cause::Superseded, NEWER_STOP)),
     };
+    // Looked for now: the hook that was waited for may have written it.
+    let has_state = stop.state.has_session(stop.session);
     if !has_state && let Some(outcome) = recount::outcome_if_counted(stop, stopped_before) {
         return Err(outcome);
     }

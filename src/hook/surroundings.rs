@@ -106,7 +106,9 @@ fn thrower(off: &SwitchedOff) -> String {
         // The agent, or the person's own slash command: the client runs both.
         format!("from within it{at}")
     } else {
-        format!("{}, not from an open terminal", at.trim_start())
+        let at = at.trim_start();
+        let comma = if at.is_empty() { "" } else { ", " };
+        format!("{at}{comma}not from an open terminal")
     };
     format!("it was switched off during this session, {who}. `punchlist on` switches it on again")
 }

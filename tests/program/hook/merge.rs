@@ -1,5 +1,5 @@
 //! Two hooks of one stop at the same time, as the client runs them when the hook is registered
-//! twice: one of them decides, the other lets go, and the block is counted once.
+//! twice: one of them decides, the other waits for that and lets go, and the block is counted once.
 
 use serde_json::json;
 
@@ -18,9 +18,11 @@ fn two_hooks_of_one_stop_ask_once_and_hold_once() {
     let mut project = TestProject::with_drift();
     gated(&mut project);
     let running = std::cell::RefCell::new(vec![project.start(), project.start()]);
-    let one_has_ended = eventually(|| running.borrow_mut().iter_mut().any(Running::has_ended));
+    assert!(eventually(|| project.path("state/clients.json").exists()), "one of them is at work");
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    let has_ended = running.borrow_mut().iter_mut().any(Running::has_ended);
+    assert!(!has_ended, "the other one waits for what it decides");
     std::fs::write(project.path("go"), "").expect("the sign");
-    assert!(one_has_ended, "one of them lets go while the other is at work");
     let runs: Vec<_> = running.into_inner().into_iter().map(|running| project.finish(running)).collect();
     let mut codes: Vec<_> = runs.iter().map(|run| run.status.code()).collect();
     codes.sort_unstable();

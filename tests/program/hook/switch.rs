@@ -142,7 +142,7 @@ fn a_switch_without_its_surroundings_was_taken_for_the_persons() {
     for line in ["PUNCHLIST off".to_owned(), "script -qec 'PUNCHLIST off' /dev/null".to_owned()] {
         let project = begun();
         agent_runs(&project, &format!("unset CLAUDECODE; {}", line.replace("PUNCHLIST", PUNCHLIST)));
-        told_once(&project, &format!("{SWITCHED} not from an open terminal{AGAIN}").replace(",  ", ", "));
+        told_once(&project, &format!("{SWITCHED}, not from an open terminal{AGAIN}").replace(", , ", ",, "));
     }
 }
 
