@@ -20,7 +20,9 @@ pub(super) fn paths(word: &str, written: Written) -> Vec<String> {
 fn may_be_path(word: &str) -> bool {
     let is_known = || {
         let name = word.trim_start_matches(|c: char| !c.is_alphanumeric());
-        names::FILES.iter().chain(names::FILES_IN_CODE).any(|known| name.starts_with(known))
+        // Nearly every word begins otherwise.
+        name.starts_with(names::is_initial)
+            && names::FILES.iter().chain(names::FILES_IN_CODE).any(|known| name.starts_with(known))
     };
     word.bytes().any(|byte| matches!(byte, b'.' | b'/' | b'\\')) || is_known()
 }
@@ -102,12 +104,20 @@ fn without_markdown(word: &str) -> String {
     plain
 }
 
+const POSSESSIVES: [&str; 2] = ["'s", "’s"];
+
 /// Removes punctuation. Closing brackets go only if they were not opened in the word: `app/[id]`
 /// keeps its own.
 fn without_punctuation(mut word: &str) -> &str {
+    let is_plain = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+    // Most words have none at either end.
+    let bytes = word.as_bytes();
+    if is_plain(bytes.first()) && is_plain(bytes.last()) && !POSSESSIVES.iter().any(|it| word.ends_with(it)) {
+        return word;
+    }
     loop {
         let before = word;
-        for possessive in ["'s", "’s"] {
+        for possessive in POSSESSIVES {
             word = word.strip_suffix(possessive).unwrap_or(word);
         }
         word = word.trim_end_matches(['.', ':', '!', '?', '\'', '’', '‘']);
