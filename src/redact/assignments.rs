@@ -47,7 +47,7 @@ const HINTS: &[&str] = &[
     "_auth", "token", "mnemonic", "phrase",
 ];
 
-/// The same of the other names, in lower case.
+/// The same of the other names, in lower case and without white space.
 #[rustfmt::skip]
 const OTHER_HINTS: &[&str] = &[
     "contraseñ", "parolă", "лозинка", "salasõna", "slaptaž", "парол", "гасло", "رمز", "گذر", "کلمه", "পাস", "hasło", "lösen",
@@ -72,8 +72,9 @@ fn keyword_for(text: &str) -> Option<&'static Regex> {
     static OTHER_HINT: LazyLock<AhoCorasick> =
         LazyLock::new(|| AhoCorasick::new(OTHER_HINTS).expect("a valid set of texts"));
     // Dashes, quotes and ticks are in most texts.
-    let has_other_letters = !text.is_ascii() && text.chars().any(|c| !c.is_ascii() && c.is_alphanumeric());
-    if has_other_letters && OTHER_HINT.is_match(&text.to_lowercase()) {
+    let has_other_letters = |word: &&str| word.chars().any(|c| !c.is_ascii() && c.is_alphanumeric());
+    let mut others = text.split_whitespace().filter(|word| !word.is_ascii()).filter(has_other_letters);
+    if !text.is_ascii() && others.any(|word| OTHER_HINT.is_match(&word.to_lowercase())) {
         return Some(&KEYWORD);
     }
     HINT.is_match(text).then(|| &*ASCII_KEYWORD)
