@@ -24,7 +24,10 @@ fn may_be_path(word: &str) -> bool {
         name.starts_with(names::is_initial)
             && names::FILES.iter().chain(names::FILES_IN_CODE).any(|known| name.starts_with(known))
     };
-    word.bytes().any(|byte| matches!(byte, b'.' | b'/' | b'\\')) || is_known()
+    // A dot behind nothing but letters and digits ends a sentence.
+    let is_plain = |stem: &&str| stem.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let without_end = word.strip_suffix('.').filter(is_plain).unwrap_or(word);
+    without_end.bytes().any(|byte| matches!(byte, b'.' | b'/' | b'\\')) || is_known()
 }
 
 fn paths_of(word: &str, written: Written) -> Vec<String> {
@@ -315,6 +318,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn every_known_name_begins_with_a_letter_that_is_looked_for() {
+        for known in names::FILES.iter().chain(names::FILES_IN_CODE) {
+            assert!(known.starts_with(names::is_initial), "{known}");
+            assert_eq!(paths(&format!("{known}."), Written::InCode), [*known]);
+        }
+    }
 
     proptest! {
         #[test]
