@@ -253,9 +253,12 @@ impl<'a> Scan<'a> {
 const SHORT: usize = 16;
 
 fn next_quote(text: &[u8]) -> Option<usize> {
-    let (start, rest) = text.split_at(text.len().min(SHORT));
-    let in_rest = || memchr::memchr(b'"', rest).map(|at| start.len() + at);
-    start.iter().position(|byte| *byte == b'"').or_else(in_rest)
+    let is_quote = |byte: &u8| *byte == b'"';
+    let Some((start, rest)) = text.split_first_chunk::<SHORT>() else {
+        return text.iter().position(is_quote);
+    };
+    let in_rest = || memchr::memchr(b'"', rest).map(|at| SHORT + at);
+    start.iter().position(is_quote).or_else(in_rest)
 }
 
 /// Returns whether a text ends with an odd number of backslashes.
