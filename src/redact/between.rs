@@ -27,15 +27,14 @@ pub(super) fn phrase(text: &str) -> Option<Range<usize>> {
     let rest = skip(rest, 4, is_blank);
     let rest = [":=", ":", "="].iter().find_map(|sign| rest.strip_prefix(sign))?;
     let rest = skip(rest, 4, is_blank);
-    let (start, words, shortest) = match rest.chars().next()? {
-        quote @ ('"' | '\'') => (1, rest[1..].split_once(quote)?.0, 3),
-        _ => {
-            let line = match rest.split_once('\n') {
-                Some((line, _)) => line.strip_suffix('\r').unwrap_or(line),
-                None => rest,
-            };
-            (0, line.trim_end_matches(is_blank), 4)
-        }
+    let (start, words, shortest) = if let quote @ ('"' | '\'') = rest.chars().next()? {
+        (1, rest[1..].split_once(quote)?.0, 3)
+    } else {
+        let line = match rest.split_once('\n') {
+            Some((line, _)) => line.strip_suffix('\r').unwrap_or(line),
+            None => rest,
+        };
+        (0, line.trim_end_matches(is_blank), 4)
     };
     let is_word =
         |word: &str| (shortest..=12).contains(&word.len()) && word.bytes().all(|b| b.is_ascii_lowercase());
