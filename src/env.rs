@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A [switch](Env::switch): lets every stop through.
 pub const OFF: &str = "PUNCHLIST_OFF";
@@ -33,24 +34,30 @@ pub const RUN: &str = "PUNCHLIST_RUN";
 
 /// The environment: the process's own, or a made-up one.
 #[derive(Debug, Clone, Default)]
-pub struct Env(HashMap<OsString, OsString>);
+pub struct Env {
+    variables: Arc<HashMap<OsString, OsString>>,
+    /// The folder whose programs are never run, and the person's home.
+    foreign: Option<(PathBuf, Option<PathBuf>)>,
+}
 
 impl Env {
     pub fn of_process() -> Self {
-        Self(std::env::vars_os().collect())
+        Self::from_pairs(std::env::vars_os())
     }
 
     /// Returns a made-up environment, for tests and sandboxes.
     pub fn from_pairs<K: Into<OsString>, V: Into<OsString>>(pairs: impl IntoIterator<Item = (K, V)>) -> Self {
-        Self(pairs.into_iter().map(|(key, value)| (key.into(), value.into())).collect())
+        let variables: HashMap<_, _> =
+            pairs.into_iter().map(|(key, value)| (key.into(), value.into())).collect();
+        Self { variables: variables.into(), foreign: None }
     }
 
     /// Returns it without these variables.
     #[must_use]
     pub fn without<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Self {
-        let mut all = self.0.clone();
-        names.into_iter().for_each(|name| drop(all.remove(OsStr::new(name))));
-        Self(all)
+        let mut variables = HashMap::clone(&self.variables);
+        names.into_iter().for_each(|name| drop(variables.remove(OsStr::new(name))));
+        Self { variables: variables.into(), foreign: self.foreign.clone() }
     }
 
     /// Returns every variable and its value.
@@ -60,7 +67,7 @@ impl Env {
 
     /// Returns a variable that is set and not empty.
     pub fn get(&self, name: &str) -> Option<OsString> {
-        self.0.get(OsStr::new(name)).filter(|value| !value.is_empty()).cloned()
+        self.variables.get(OsStr::new(name)).filter(|value| !value.is_empty()).cloned()
     }
 
     pub fn text(&self, name: &str) -> Option<String> {
@@ -86,24 +93,25 @@ impl Env {
         self.path("HOME").or_else(|| self.path("USERPROFILE"))
     }
 
-    /// Returns it with a PATH that has no entry in this folder or the repository around it, wherever
+    /// Returns it so that no program is found in this folder or the repository around it, wherever
     /// links lead: whoever wrote a repository chooses what is there. A folder around `home` is the
-    /// person's own.
+    /// person's own. PATH is only looked at when a program is looked for, which most stops do not do.
     #[must_use]
     pub fn without_path_in(&self, folder: &Path, home: Option<&Path>) -> Self {
+        Self { foreign: Some((folder.to_path_buf(), home.map(Path::to_path_buf))), ..self.clone() }
+    }
+
+    /// Returns whether an entry of PATH is in the folder whose programs are never run.
+    fn foreign_entries(&self) -> impl Fn(&Path) -> bool {
         let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-        let (folder, home) = (real(folder), home.map(real));
-        let is_own = |above: &Path| home.as_ref().is_some_and(|home| home.starts_with(above));
-        let top = folder.ancestors().find(|above| above.join(".git").exists());
-        let Some(theirs) = [top, Some(&*folder)].into_iter().flatten().find(|above| !is_own(above)) else {
-            return self.clone();
-        };
-        let mut all = self.0.clone();
-        if let Some(path) = self.get("PATH") {
-            let outside = std::env::split_paths(&path).filter(|entry| !real(entry).starts_with(theirs));
-            all.insert("PATH".into(), std::env::join_paths(outside).unwrap_or_default());
-        }
-        Self(all)
+        let theirs = self.foreign.as_ref().and_then(|(folder, home)| {
+            let (folder, home) = (real(folder), home.as_deref().map(real));
+            let is_own = |above: &Path| home.as_ref().is_some_and(|home| home.starts_with(above));
+            let top = folder.ancestors().find(|above| above.join(".git").exists());
+            let theirs = [top, Some(&*folder)].into_iter().flatten().find(|above| !is_own(above));
+            theirs.map(Path::to_path_buf)
+        });
+        move |entry| theirs.as_ref().is_some_and(|theirs| real(entry).starts_with(theirs))
     }
 
     /// Returns the absolute path of a program. Skips empty and relative entries of PATH: they would
@@ -118,10 +126,12 @@ impl Env {
         })
     }
 
-    /// Returns PATH without its empty and relative entries; `None` if none are left.
+    /// Returns PATH without its empty and relative entries, and those where no program is run; `None`
+    /// if none are left.
     pub fn absolute_path(&self) -> Option<OsString> {
         let path = self.get("PATH")?;
-        let absolute = std::env::split_paths(&path).filter(|entry| entry.is_absolute());
+        let is_foreign = self.foreign_entries();
+        let absolute = std::env::split_paths(&path).filter(|entry| entry.is_absolute() && !is_foreign(entry));
         std::env::join_paths(absolute).ok().filter(|path| !path.is_empty())
     }
 }
@@ -178,7 +188,8 @@ mod tests {
             let path = format!("{0}/clone/below/bin:{0}/bin:/usr/bin", root.join("home").display());
             let env = Env::from_pairs([("PATH", path)]);
             let env = env.without_path_in(&root.join(folder), Some(&root.join("home")));
-            env.text("PATH").expect("a path").replace(root.to_str().expect("text"), "")
+            let left = env.absolute_path().and_then(|path| path.into_string().ok()).expect("a path");
+            left.replace(root.to_str().expect("text"), "")
         };
         assert_eq!(left("home/clone/below"), "/home/bin:/usr/bin");
         assert_eq!(left("home/clone"), "/home/bin:/usr/bin");

@@ -55,7 +55,7 @@ impl BenchProject {
         self.sandbox.path("state")
     }
 
-    /// A program in this project, with nothing of the caller's environment but the path.
+    /// A program in this project, with nothing of the caller's environment.
     pub(crate) fn command(&self, program: &str, args: &[&str]) -> Command {
         command(&self.sandbox, program, args)
     }
@@ -107,14 +107,14 @@ pub(crate) fn project_folder(sandbox: &Sandbox) -> PathBuf {
     sandbox.home().join(".claude/projects").join(project_name(sandbox.workspace()))
 }
 
-/// A program on a sandbox.
+/// A program on a sandbox. Its path is the same everywhere, so that its length does not count.
 pub(crate) fn command(sandbox: &Sandbox, program: &str, args: &[&str]) -> Command {
     let mut command = Command::new(program);
     command
         .args(args)
         .current_dir(sandbox.workspace())
         .env_clear()
-        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
         .env("HOME", sandbox.home())
         .env("PUNCHLIST_HOME", sandbox.path("state"))
         .env("PUNCHLIST_CLAUDE", READER)

@@ -22,7 +22,7 @@ static OFF: LazyLock<Regex> = LazyLock::new(|| {
 
 pub(super) fn find(evidence: &Evidence, _: &[&Command]) -> Option<String> {
     let root = evidence.session.cwd.as_deref();
-    let shown = evidence.session.done_touches().filter_map(|touch| {
+    let mut shown = evidence.session.done_touches().filter_map(|touch| {
         let path = without_shared_folders(root, &touch.path);
         let change = touch.change.as_ref().filter(|_| is_test(path) || is_rust(path))?;
         // A new file removes no test.
@@ -33,7 +33,7 @@ pub(super) fn find(evidence: &Evidence, _: &[&Command]) -> Option<String> {
         let mark = OFF.find(&change.new).filter(|_| now > OFF.find_iter(&change.old).count())?;
         Some(format!("{}: {}", seen_from(root, &touch.path), mark.as_str()))
     });
-    shown.last()
+    shown.next_back()
 }
 
 /// In Rust, tests are in the same files as the code.

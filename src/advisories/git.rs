@@ -59,10 +59,10 @@ pub(super) fn skipped_hooks(_: &Evidence, commands: &[&Command]) -> Option<Strin
 /// Returns the newest `git` command for which this holds, given its subcommand and the words after
 /// it.
 fn newest(commands: &[&Command], is_it: impl Fn(&str, &[String], &SimpleCommand) -> bool) -> Option<String> {
-    commands.iter().rev().filter(|command| !was_rejected(command)).find_map(|command| {
+    commands.iter().rev().find_map(|ran| {
         let mut folder = "";
         let mut found = None;
-        for command in command.line.all() {
+        for command in ran.line.all() {
             if matches!(command.program(), "cd" | "pushd") {
                 folder = command.arguments().first().map_or("", String::as_str);
             }
@@ -77,7 +77,7 @@ fn newest(commands: &[&Command], is_it: impl Fn(&str, &[String], &SimpleCommand)
                 found = Some(written(command));
             }
         }
-        found
+        found.filter(|_| !was_rejected(ran))
     })
 }
 

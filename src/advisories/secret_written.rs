@@ -21,13 +21,13 @@ const PLACEHOLDERS: &[&str] = &[
 
 pub(super) fn find(evidence: &Evidence, _: &[&Command]) -> Option<String> {
     let root = evidence.session.cwd.as_deref();
-    let shown = evidence.session.done_touches().filter_map(|touch| {
+    let mut shown = evidence.session.done_touches().filter_map(|touch| {
         let change = touch.change.as_ref()?;
         let line = new_secret(&change.old, &change.new)?;
         may_be_tracked(without_shared_folders(root, &touch.path), evidence)
             .then(|| format!("{}: {line}", seen_from(root, &touch.path)))
     });
-    shown.last()
+    shown.next_back()
 }
 
 /// Returns whether any edit wrote what looks like a secret.

@@ -37,7 +37,7 @@ fn last_edit(session: &Session) -> Option<&Touch> {
         let path = without_shared_folders(root, &touch.path);
         !is_document(path) && !is_generated(path) && !is_scratch(seen_from(root, &touch.path))
     };
-    session.done_touches().filter(is_code).last()
+    session.done_touches().rfind(is_code)
 }
 
 fn last_run(session: &Session, check: Action) -> Option<&Command> {

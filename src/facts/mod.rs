@@ -6,6 +6,7 @@
 
 mod missing;
 
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
 use crate::evidence::{Evidence, FileChange, FileEvidence, FileState, Repository};
@@ -41,8 +42,8 @@ struct FactIndex<'a> {
     committed: HashSet<&'a str>,
     /// The names, without extension, of existing files that the session changed.
     changed_stems: HashSet<&'a str>,
-    /// The newest run of each simple command, by its words.
-    last_runs: HashMap<String, &'a Command>,
+    /// The newest run of each simple command, by its words. Few items name a command.
+    last_runs: OnceCell<HashMap<String, &'a Command>>,
 }
 
 impl<'a> FactIndex<'a> {
@@ -51,17 +52,23 @@ impl<'a> FactIndex<'a> {
         let is_there =
             |file: &&FileEvidence| matches!(file.state, FileState::File { .. }) && file.was_changed();
         let changed = evidence.files.iter().filter(is_there);
-        let runs = evidence.session.commands.iter().flat_map(|command| {
-            let simple = command.line.commands().iter();
-            simple.map(move |simple| (normalised(&simple.words_and_files().join(" ")), command))
-        });
         Self {
             evidence,
             files: files.collect(),
             committed: evidence.repository.as_ref().map(Repository::committed).unwrap_or_default(),
             changed_stems: changed.filter_map(|file| stem(&file.name)).collect(),
-            last_runs: runs.collect(),
+            last_runs: OnceCell::new(),
         }
+    }
+
+    fn last_runs(&self) -> &HashMap<String, &'a Command> {
+        self.last_runs.get_or_init(|| {
+            let runs = self.evidence.session.commands.iter().flat_map(|command| {
+                let simple = command.line.commands().iter();
+                simple.map(move |simple| (normalised(&simple.words_and_files().join(" ")), command))
+            });
+            runs.collect()
+        })
     }
 }
 
@@ -165,7 +172,7 @@ fn failed(known: &FactIndex<'_>, item: &TickedItem) -> Vec<Finding> {
 /// tests may have passed under another name.
 fn last_run<'a>(known: &FactIndex<'a>, named: &str) -> Option<&'a Command> {
     let commands = &known.evidence.session.commands;
-    let last = *known.last_runs.get(&normalised(named)).filter(|last| !last.line.hides_exit_status())?;
+    let last = *known.last_runs().get(&normalised(named)).filter(|last| !last.line.hides_exit_status())?;
     let check = last.line.check();
     let has_passed_since = check.is_some()
         && last.end != CommandEnd::Succeeded

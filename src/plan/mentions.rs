@@ -109,7 +109,9 @@ fn is_joint(word: &str) -> bool {
 /// Splits `[label](target)` into label and target, and what follows; any other word stays as it is.
 /// A link's title is a separate word.
 fn split_link(word: &str) -> [(&str, Option<&str>); 2] {
-    match word.split_once("](") {
+    // Hardly any word has a bracket, and looking for one is quick.
+    let link = if word.contains(']') { word.split_once("](") } else { None };
+    match link {
         Some((label, target)) => {
             let end = target.find(')').unwrap_or(target.len());
             let (target, rest) = target.split_at(end);

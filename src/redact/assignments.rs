@@ -9,6 +9,7 @@ use aho_corasick::AhoCorasick;
 use regex::Regex;
 
 use crate::redact::Find;
+use crate::redact::between;
 use crate::redact::values;
 use crate::redact::values::{Family, Form};
 
@@ -46,7 +47,7 @@ const HINTS: &[&str] = &[
     "_auth", "token", "mnemonic", "phrase",
 ];
 
-/// The same of the other names, in lower case.
+/// The same of the other names, in lower case and without white space.
 #[rustfmt::skip]
 const OTHER_HINTS: &[&str] = &[
     "contraseñ", "parolă", "лозинка", "salasõna", "slaptaž", "парол", "гасло", "رمز", "گذر", "کلمه", "পাস", "hasło", "lösen",
@@ -71,8 +72,9 @@ fn keyword_for(text: &str) -> Option<&'static Regex> {
     static OTHER_HINT: LazyLock<AhoCorasick> =
         LazyLock::new(|| AhoCorasick::new(OTHER_HINTS).expect("a valid set of texts"));
     // Dashes, quotes and ticks are in most texts.
-    let has_other_letters = text.chars().any(|c| !c.is_ascii() && c.is_alphanumeric());
-    if has_other_letters && OTHER_HINT.is_match(&text.to_lowercase()) {
+    let has_other_letters = |word: &&str| word.chars().any(|c| !c.is_ascii() && c.is_alphanumeric());
+    let mut others = text.split_whitespace().filter(|word| !word.is_ascii()).filter(has_other_letters);
+    if !text.is_ascii() && others.any(|word| OTHER_HINT.is_match(&word.to_lowercase())) {
         return Some(&KEYWORD);
     }
     HINT.is_match(text).then(|| &*ASCII_KEYWORD)
@@ -145,43 +147,22 @@ fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
 }
 
-/// Words of a passphrase: nothing but small letters, and none as short as the little words that
-/// every sentence has.
-static PHRASE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(concat!(
-        r#"\A["']?\]?[ \t]{0,4}(?::=|[:=])[ \t]{0,4}(?:"([a-z]{3,12}(?: [a-z]{3,12}){3,23})""#,
-        r"|'([a-z]{3,12}(?: [a-z]{3,12}){3,23})'|([a-z]{4,12}(?: [a-z]{4,12}){3,23})[ \t]*(?:\r?\n|\z))",
-    ))
-    .expect("a valid pattern")
-});
-
 /// Returns the passphrase of several words that is assigned to a key.
 fn phrase_after(text: &str, keyword: Range<usize>, family: Family) -> Option<Range<usize>> {
     if !matches!(family, Family::Password | Family::Phrase) {
         return None;
     }
     let window = &text[keyword.end..text.floor_char_boundary(text.len().min(keyword.end + 400))];
-    let captures = PHRASE.captures(window)?;
-    let phrase = captures.iter().skip(1).flatten().next()?;
-    let is_about_itself = keyword_for(phrase.as_str()).is_some_and(|name| name.is_match(phrase.as_str()));
-    (!is_about_itself).then(|| keyword.end + phrase.start()..keyword.end + phrase.end())
+    let phrase = between::phrase(window)?;
+    let is_about_itself =
+        keyword_for(&window[phrase.clone()]).is_some_and(|name| name.is_match(&window[phrase.clone()]));
+    (!is_about_itself).then(|| keyword.end + phrase.start..keyword.end + phrase.end)
 }
-
-/// What stands between a name and its value where the name is a value itself: `"name": "PASSWORD",
-/// "value": "…"`, `<add key="password" value="…"/>`, `<key>Password</key><string>…`.
-static NAMED_VALUE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(concat!(
-        r#"\A(?:["']?[ \t]{0,8}[,{]?\s{0,40}["']?(?:value|default|content)["']?[ \t]{0,8}[:=][ \t]{0,8}"#,
-        r"|</key>\s{0,40}<string>",
-        r#"|(?:[ \t][^<>\n]{0,80})?["']?[ \t]{0,8}>(?:<value>)?(?:<!\[CDATA\[)?)"#,
-    ))
-    .expect("a valid pattern")
-});
 
 /// Returns the value that stands apart from the value that names it.
 fn named_value(text: &str, keyword: &Range<usize>) -> Option<Range<usize>> {
     let window = &text[keyword.end..text.floor_char_boundary(text.len().min(keyword.end + 200))];
-    let between = NAMED_VALUE.find(window)?.as_str();
+    let between = &window[..between::named_value(window)?];
     let at = keyword.end + between.len();
     if between.ends_with(['>', '[']) {
         let before = &text[text.ceil_char_boundary(keyword.start.saturating_sub(REACH))..keyword.start];

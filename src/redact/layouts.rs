@@ -184,13 +184,17 @@ impl Table {
     /// all are names.
     fn with_head(line: &str) -> Option<Self> {
         const LONGEST_HEAD: usize = 400;
-        let lower = line.to_lowercase();
-        if line.len() > LONGEST_HEAD
-            || !["pass", "secret", "token", "pwd"].iter().any(|word| lower.contains(word))
-        {
+        if line.len() > LONGEST_HEAD {
             return None;
         }
         let delimiter = ['|', ',', ';', '\t'].into_iter().find(|delimiter| line.contains(*delimiter))?;
+        let may_be_in_head =
+            |c: char| c.is_alphanumeric() || c.is_whitespace() || c == delimiter || "_-.\"".contains(c);
+        let names_secret =
+            |lower: &str| ["pass", "secret", "token", "pwd"].iter().any(|word| lower.contains(word));
+        if !line.chars().all(may_be_in_head) || !names_secret(&line.to_lowercase()) {
+            return None;
+        }
         let heads = cells(line, delimiter);
         let is_head = |cell: &Range<usize>| {
             let name = &line[cell.clone()];

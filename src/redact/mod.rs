@@ -14,6 +14,7 @@
 //! file a word in `files`.
 
 mod assignments;
+mod between;
 mod commands;
 mod disguise;
 mod entropy;

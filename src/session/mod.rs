@@ -268,7 +268,7 @@ impl Session {
         self.rows == 0 && self.skipped.unknown > 0
     }
 
-    pub fn done_touches(&self) -> impl Iterator<Item = &Touch> {
+    pub fn done_touches(&self) -> impl DoubleEndedIterator<Item = &Touch> {
         self.touches.iter().filter(|touch| touch.outcome == Outcome::Done)
     }
 

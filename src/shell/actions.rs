@@ -5,6 +5,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use serde::{Deserialize, Serialize};
+
 use crate::paths::base_name;
 use crate::shell::known_tools::{
     IDLE_OPTIONS, READ_ONLY, RUNNERS_OF_SEVERAL, SCRIPT_NAMES, SCRIPT_OTHERS, SCRIPT_RUNNERS, TOOLS,
@@ -13,7 +15,7 @@ use crate::shell::known_tools::{
 use crate::shell::wrappers::program_name;
 
 /// An action that people claim to have done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Action {
     /// Runs tests.
     Test,

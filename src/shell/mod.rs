@@ -23,13 +23,14 @@ use crate::shell::wrappers::{is_assignment, program_name};
 /// How deeply nested scripts (`bash -c "bash -c …"`) are parsed.
 const DEPTH: usize = 3;
 
-/// A command line, parsed once, when it is first needed. Saved with the answer to the one question
+/// A command line, parsed once, when it is first needed. Saved with the answers to the two questions
 /// that every later stop asks of every command.
 #[derive(Debug, Clone, Default)]
 pub struct CommandLine {
     text: String,
     commands: OnceLock<Vec<SimpleCommand>>,
     only_reads: OnceLock<bool>,
+    check: OnceLock<Option<Action>>,
 }
 
 impl<T: Into<String>> From<T> for CommandLine {
@@ -44,7 +45,7 @@ impl Serialize for CommandLine {
         if serializer.is_human_readable() {
             return self.text.serialize(serializer);
         }
-        (&self.text, self.only_reads()).serialize(serializer)
+        (&self.text, self.only_reads(), self.check()).serialize(serializer)
     }
 }
 
@@ -53,8 +54,8 @@ impl<'de> Deserialize<'de> for CommandLine {
         if deserializer.is_human_readable() {
             return String::deserialize(deserializer).map(Self::from);
         }
-        let (text, only_reads) = <(String, bool)>::deserialize(deserializer)?;
-        Ok(Self { text, only_reads: only_reads.into(), ..Self::default() })
+        let (text, only_reads, check) = <(String, bool, Option<Action>)>::deserialize(deserializer)?;
+        Ok(Self { text, only_reads: only_reads.into(), check: check.into(), ..Self::default() })
     }
 }
 
@@ -85,6 +86,7 @@ impl CommandLine {
     pub fn text_mut(&mut self) -> &mut String {
         self.commands.take();
         self.only_reads.take();
+        self.check.take();
         &mut self.text
     }
 
@@ -122,16 +124,7 @@ impl CommandLine {
 
     /// Returns the check that the line runs, if it is one and changes nothing.
     pub fn check(&self) -> Option<Action> {
-        self.flat().into_iter().find_map(|command| {
-            let check = command.action.filter(|action| action.is_check())?;
-            let is_read_only = match check {
-                Action::Format => {
-                    ["--check", "-c", "-l", "--list-different", "--diff"].iter().any(|it| command.has(it))
-                }
-                _ => !command.has("--fix") && !command.has("--write"),
-            };
-            is_read_only.then_some(check)
-        })
+        *self.check.get_or_init(|| self.flat().into_iter().find_map(SimpleCommand::check))
     }
 
     /// Returns the paths that its commands take away from where they are, as written.
@@ -197,6 +190,18 @@ impl SimpleCommand {
     /// Returns the arguments of its program.
     pub fn arguments(&self) -> &[String] {
         self.program_words().get(1..).unwrap_or_default()
+    }
+
+    /// Returns the check that it runs, if it is one and changes nothing.
+    fn check(&self) -> Option<Action> {
+        let check = self.action.filter(|action| action.is_check())?;
+        let is_read_only = match check {
+            Action::Format => {
+                ["--check", "-c", "-l", "--list-different", "--diff"].iter().any(|it| self.has(it))
+            }
+            _ => !self.has("--fix") && !self.has("--write"),
+        };
+        is_read_only.then_some(check)
     }
 
     pub fn has(&self, argument: &str) -> bool {

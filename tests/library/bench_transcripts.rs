@@ -232,7 +232,7 @@ fn numbers_that_are_asked_for_are_kept_and_files_are_on_disk_as_they_were_left()
     assert_eq!(paths.len(), 12 + 1 + 2, "the files, the plan, and one of each subagent");
     for path in paths {
         let text = std::fs::read_to_string(path).expect(path);
-        let last = session.done_touches().filter(|touch| touch.path == path).last().expect("a touch");
+        let last = session.done_touches().rfind(|touch| touch.path == path).expect("a touch");
         let change = last.change.as_ref().expect("a change");
         assert!(
             text.contains(&change.new) && (change.old.is_empty() || !text.contains(&change.old)),

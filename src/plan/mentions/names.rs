@@ -83,6 +83,11 @@ pub(super) const FILES_IN_CODE: &[&str] = &[
     "BUILD", "WORKSPACE", "Snakefile",
 ];
 
+/// Returns whether the name of one of these files may begin with a letter.
+pub(super) fn is_initial(letter: char) -> bool {
+    letter.is_ascii_uppercase() || matches!(letter, 'g' | 'j' | 'm')
+}
+
 /// Files and folders that begin with a dot.
 #[rustfmt::skip]
 pub(super) const DOT_NAMES: &[&str] = &[

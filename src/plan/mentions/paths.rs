@@ -20,9 +20,14 @@ pub(super) fn paths(word: &str, written: Written) -> Vec<String> {
 fn may_be_path(word: &str) -> bool {
     let is_known = || {
         let name = word.trim_start_matches(|c: char| !c.is_alphanumeric());
-        names::FILES.iter().chain(names::FILES_IN_CODE).any(|known| name.starts_with(known))
+        // Nearly every word begins otherwise.
+        name.starts_with(names::is_initial)
+            && names::FILES.iter().chain(names::FILES_IN_CODE).any(|known| name.starts_with(known))
     };
-    word.bytes().any(|byte| matches!(byte, b'.' | b'/' | b'\\')) || is_known()
+    // A dot behind nothing but letters and digits ends a sentence.
+    let is_plain = |stem: &&str| stem.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let without_end = word.strip_suffix('.').filter(is_plain).unwrap_or(word);
+    without_end.bytes().any(|byte| matches!(byte, b'.' | b'/' | b'\\')) || is_known()
 }
 
 fn paths_of(word: &str, written: Written) -> Vec<String> {
@@ -102,12 +107,20 @@ fn without_markdown(word: &str) -> String {
     plain
 }
 
+const POSSESSIVES: [&str; 2] = ["'s", "’s"];
+
 /// Removes punctuation. Closing brackets go only if they were not opened in the word: `app/[id]`
 /// keeps its own.
 fn without_punctuation(mut word: &str) -> &str {
+    let is_plain = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+    // Most words have none at either end.
+    let bytes = word.as_bytes();
+    if is_plain(bytes.first()) && is_plain(bytes.last()) && !POSSESSIVES.iter().any(|it| word.ends_with(it)) {
+        return word;
+    }
     loop {
         let before = word;
-        for possessive in ["'s", "’s"] {
+        for possessive in POSSESSIVES {
             word = word.strip_suffix(possessive).unwrap_or(word);
         }
         word = word.trim_end_matches(['.', ':', '!', '?', '\'', '’', '‘']);
@@ -305,6 +318,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn every_known_name_begins_with_a_letter_that_is_looked_for() {
+        for known in names::FILES.iter().chain(names::FILES_IN_CODE) {
+            assert!(known.starts_with(names::is_initial), "{known}");
+            assert_eq!(paths(&format!("{known}."), Written::InCode), [*known]);
+        }
+    }
 
     proptest! {
         #[test]
