@@ -167,6 +167,9 @@ pub struct FilterArgs {
     /// The decisions of every machine of the fleet, instead of only this machine's
     #[arg(long)]
     pub fleet: bool,
+    /// Only of this machine of the fleet
+    #[arg(long, value_name = "NAME", requires = "fleet")]
+    pub machine: Option<String>,
     /// Only of this project: the name of its folder, or its path
     #[arg(long, value_name = "NAME|PATH")]
     pub project: Option<String>,

@@ -147,6 +147,7 @@ fn filter_of(args: &FilterArgs) -> Result<Filter> {
     }
     Ok(Filter {
         project: args.project.as_deref().map(project),
+        machine: args.machine.clone(),
         session: args.session.clone(),
         since,
         until,

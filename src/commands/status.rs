@@ -7,8 +7,10 @@ use serde_json::{Map, Value, json};
 use super::Result;
 use super::output::{print, print_json, terminal_width};
 use crate::config::Config;
+use crate::database::Database;
 use crate::env::{self, Env};
 use crate::feature_loop::snapshot::now_ms;
+use crate::fleet::shared_log::SharedSession;
 use crate::fleet::{connect, shared_log};
 use crate::gates::configured::{Configured, configured};
 use crate::log::filter::Filter;
@@ -16,7 +18,7 @@ use crate::log::{Annotated, DecisionLog};
 use crate::registry::{Registry, Status, Worker, json as registry_json};
 use crate::render::listing::Setting;
 use crate::render::status::{Screen, SessionLine, text};
-use crate::state::StateFolder;
+use crate::state::{SessionState, StateFolder};
 
 /// How many sessions are shown, and how many decisions.
 const SHOWN: usize = 5;
@@ -34,15 +36,13 @@ pub(super) fn run(of_fleet: bool, as_json: bool, env: &Env) -> Result {
         Ok((workers, tasks)) => (workers, tasks, None),
         Err(fault) => (Vec::new(), Vec::new(), Some(fault.to_string())),
     };
-    let sessions: Vec<SessionLine> = state
-        .recent_sessions(SHOWN, now - RECENT_MS)
-        .into_iter()
-        .map(|(id, at_ms, state)| SessionLine { id, at_ms, state })
-        .collect();
-    let found = if of_fleet {
-        shared_log::query(&mut connect(&config.fleet)?, &Filter::default(), Some(SHOWN))?
+    let (sessions, found) = if of_fleet {
+        let mut database = connect(&config.fleet)?;
+        let found = shared_log::query(&mut database, &Filter::default(), Some(SHOWN))?;
+        (fleets_sessions(&mut database, now)?, found)
     } else {
-        DecisionLog::in_folder(state.root()).query(&Filter::default(), Some(SHOWN)).unwrap_or_default()
+        let log = DecisionLog::in_folder(state.root());
+        (own_sessions(&state, now), log.query(&Filter::default(), Some(SHOWN)).unwrap_or_default())
     };
     let gates = configured(&config);
     let off = off(&config, env, &state.switches().covering(&project));
@@ -63,6 +63,24 @@ pub(super) fn run(of_fleet: bool, as_json: bool, env: &Env) -> Result {
         return print_json(&as_value(&screen, &config));
     }
     print(&text(&screen))
+}
+
+fn own_sessions(state: &StateFolder, now_ms: i64) -> Vec<SessionLine> {
+    let line = |(id, at_ms, state): (String, i64, SessionState)| {
+        let SessionState { blocks, blocked_by, .. } = state;
+        SessionLine { id, machine: None, at_ms, blocks, held_by: blocked_by }
+    };
+    state.recent_sessions(SHOWN, now_ms - RECENT_MS).into_iter().map(line).collect()
+}
+
+/// The sessions of every machine that shipped its decisions.
+fn fleets_sessions(database: &mut Database, now_ms: i64) -> Result<Vec<SessionLine>> {
+    let line = |session: SharedSession| {
+        let SharedSession { machine, id, at_ms, blocks, held_by } = session;
+        SessionLine { id, machine: Some(machine), at_ms, blocks, held_by }
+    };
+    let sessions = shared_log::recent_sessions(database, now_ms - RECENT_MS, SHOWN)?;
+    Ok(sessions.into_iter().map(line).collect())
 }
 
 /// Workers, and the number of tasks per status.
@@ -95,9 +113,10 @@ fn as_value(screen: &Screen<'_>, config: &Config) -> Value {
     let session = |line: &SessionLine| {
         json!({
             "session": line.id,
+            "machine": line.machine,
             "time": registry_json::time(line.at_ms),
-            "blocks": line.state.blocks,
-            "held_by": line.state.blocked_by,
+            "blocks": line.blocks,
+            "held_by": line.held_by,
         })
     };
     let decision = |annotated: &Annotated| {
@@ -107,6 +126,7 @@ fn as_value(screen: &Screen<'_>, config: &Config) -> Value {
             "time": record.time,
             "session": record.session,
             "project": record.project,
+            "machine": record.machine,
             "decision": annotated.kind().name(),
             "cause": annotated.cause,
         })

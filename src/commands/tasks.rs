@@ -34,6 +34,8 @@ const MAX_BODY: u64 = 1 << 20;
 pub(super) fn run(args: &TasksArgs, config: &Config, env: &Env) -> Result {
     let command = match &args.command {
         Some(TasksCommand::Check(args)) => return check(args, config, env),
+        // It may wait for the server as well.
+        Some(TasksCommand::Claim(args)) => return claim(args, config, env),
         command => command,
     };
     let registry = &mut open(config, env)?;
@@ -42,7 +44,6 @@ pub(super) fn run(args: &TasksArgs, config: &Config, env: &Env) -> Result {
         Some(TasksCommand::List(args)) => list(args, config, env, registry),
         Some(TasksCommand::Add(args)) => add(args, config, env, registry),
         Some(TasksCommand::Show(args)) => show(args, registry),
-        Some(TasksCommand::Claim(args)) => claim(args, config, env, registry),
         Some(TasksCommand::Assign(args)) => {
             let task = registry.assign(args.id, &args.worker)?;
             print_task(&task, &format!("Given to {}", args.worker), args.json)
@@ -78,7 +79,7 @@ pub(super) fn run(args: &TasksArgs, config: &Config, env: &Env) -> Result {
             )
         }
         Some(TasksCommand::Retry(args)) => print_task(&registry.retry(args.id)?, "Open again", args.json),
-        Some(TasksCommand::Check(_)) => Ok(exit::OK),
+        Some(TasksCommand::Check(_) | TasksCommand::Claim(_)) => Ok(exit::OK),
     }
 }
 
@@ -208,7 +209,10 @@ fn claims_from(
     args.queue.clone().map_or_else(|| registry.worker(worker).map(|worker| worker.queue), Ok)
 }
 
-pub(super) fn claim(args: &ClaimArgs, config: &Config, env: &Env, registry: &mut Registry) -> Result {
+/// Claims a task, and waits for one as long as is asked for; as long for a server that is away.
+pub(super) fn claim(args: &ClaimArgs, config: &Config, env: &Env) -> Result {
+    let begun = Instant::now();
+    let registry = &mut open_within(args.wait.unwrap_or_default(), config, env)?;
     let me = worker_name(args.who.worker.as_deref(), env, registry)?;
     let here = project(config, env);
     let choice = ClaimRequest {
@@ -216,7 +220,7 @@ pub(super) fn claim(args: &ClaimArgs, config: &Config, env: &Env, registry: &mut
         queue: args.queue.as_deref(),
         project: (!args.all_projects).then_some(here.as_path()),
     };
-    let (begun, mut queue, mut was_lost) = (Instant::now(), None, false);
+    let (mut queue, mut was_lost) = (None, false);
     let task = loop {
         // A claim whose answer was lost with the connection was made all the same.
         let claimed = if was_lost {

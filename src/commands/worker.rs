@@ -9,17 +9,22 @@ use crate::cli::tasks::{AWorkerArgs, ClaimArgs, RegisterArgs, WaitArgs, WhoArgs,
 use crate::client::env_vars;
 use crate::config::Config;
 use crate::env::{self, Env};
+use crate::exit;
 use crate::fleet::machine_name;
 use crate::registry::{NewWorker, Registry, Status, TaskFilter, json as registry_json};
 use crate::render;
 use crate::text::time_span;
 
 pub(super) fn run(command: &WorkerCommand, config: &Config, env: &Env) -> Result {
+    // Before anything is opened: a server that is away may come back within the wait.
+    if let WorkerCommand::Wait(args) = command {
+        return wait(args, config, env);
+    }
     let registry = &mut open(config, env)?;
     match command {
         WorkerCommand::Register(args) => register(args, config, env, registry),
         WorkerCommand::Heartbeat(args) => heartbeat(args, env, registry),
-        WorkerCommand::Wait(args) => wait(args, config, env, registry),
+        WorkerCommand::Wait(_) => Ok(exit::OK),
         WorkerCommand::List { json } => list(*json, registry),
         WorkerCommand::Leave(args) => leave(args, env, registry),
     }
@@ -65,7 +70,7 @@ fn heartbeat(args: &AWorkerArgs, env: &Env, registry: &mut Registry) -> Result {
 }
 
 /// Gives the worker its next task as soon as there is one.
-fn wait(args: &WaitArgs, config: &Config, env: &Env, registry: &mut Registry) -> Result {
+fn wait(args: &WaitArgs, config: &Config, env: &Env) -> Result {
     let claiming = ClaimArgs {
         id: None,
         queue: None,
@@ -74,7 +79,7 @@ fn wait(args: &WaitArgs, config: &Config, env: &Env, registry: &mut Registry) ->
         who: WhoArgs { worker: args.name.clone() },
         json: args.json,
     };
-    claim(&claiming, config, env, registry)
+    claim(&claiming, config, env)
 }
 
 fn list(as_json: bool, registry: &mut Registry) -> Result {

@@ -29,6 +29,18 @@ pub enum DatabaseError {
         "{server}: this role lacks a right ({why}); docs/fleet.md has the rights that a role needs, to be pasted"
     )]
     NoRights { server: String, why: String },
+    /// Only the owner of the tables changes them.
+    #[error(
+        "{server}: this role can't change the tables ({why}): run it as the database's owner, whose URL goes into \
+         PUNCHLIST_DATABASE_URL for that"
+    )]
+    NotOwner { server: String, why: String },
+    /// The decisions of all machines are for those who review.
+    #[error(
+        "{server}: this role can't read what other machines decided ({why}): run it as a reviewer, whose URL goes into \
+         PUNCHLIST_DATABASE_URL for that; docs/fleet.md has that role"
+    )]
+    NotReviewer { server: String, why: String },
     #[error("{server} keeps texts as {encoding}: create the database anew, with ENCODING 'UTF8'")]
     Encoding { server: String, encoding: String },
     #[error("{server} has no tables of punchlist: run `punchlist fleet migrate` as the database's owner")]
@@ -57,5 +69,23 @@ impl DatabaseError {
     /// Whether it may be over in a moment.
     pub fn is_temporary(&self) -> bool {
         matches!(self, Self::Unreachable { .. } | Self::Slow { .. } | Self::Conflict { .. })
+    }
+
+    /// The same, where only the owner has the right that is missing.
+    #[must_use]
+    pub fn for_owners(self) -> Self {
+        match self {
+            Self::NoRights { server, why } => Self::NotOwner { server, why },
+            other => other,
+        }
+    }
+
+    /// The same, where those who review have the right that is missing.
+    #[must_use]
+    pub fn for_reviewers(self) -> Self {
+        match self {
+            Self::NoRights { server, why } => Self::NotReviewer { server, why },
+            other => other,
+        }
     }
 }

@@ -51,7 +51,10 @@ pub fn version(database: &mut Database) -> Result<i64, DatabaseError> {
 /// Creates the tables, or brings them up to this program's version; all of it or nothing. A version
 /// in between can be asked for, for tests of migrations.
 pub fn migrate(database: &mut Database, to: Option<i64>) -> Result<Migrated, DatabaseError> {
-    let to = to.unwrap_or(VERSION);
+    migrate_as_owner(database, to.unwrap_or(VERSION)).map_err(DatabaseError::for_owners)
+}
+
+fn migrate_as_owner(database: &mut Database, to: i64) -> Result<Migrated, DatabaseError> {
     database.batch(&format!(
         "BEGIN; SET LOCAL client_min_messages = warning; SELECT pg_advisory_xact_lock({LOCK})"
     ))?;

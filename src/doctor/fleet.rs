@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::Check;
+use super::{Check, Mark};
 use crate::config::Config;
 use crate::database::{Database, DatabaseError, Patience, schema};
 use crate::fleet::decisions::SharedDecisions;
@@ -22,8 +22,8 @@ const SKEW_MS: i64 = 5_000;
 /// When nothing could be shipped for so long, something is wrong.
 const LASTING_MS: i64 = 10 * 60 * 1000;
 
-/// The rights that a hook needs on each table.
-const RIGHTS: [(&str, &str); 7] = [
+/// The rights on tables that the hook's role of docs/fleet.md has.
+const HOOK: [(&str, &str); 7] = [
     ("schema", "SELECT"),
     ("decisions", "INSERT"),
     ("notes", "INSERT"),
@@ -32,6 +32,24 @@ const RIGHTS: [(&str, &str); 7] = [
     ("events", "SELECT, INSERT"),
     ("workers", "SELECT, INSERT, UPDATE, DELETE"),
 ];
+
+/// Those that the reviewer's has.
+const REVIEWER: [(&str, &str); 7] = [
+    ("schema", "SELECT"),
+    ("decisions", "SELECT"),
+    ("notes", "SELECT, INSERT"),
+    ("tasks", "SELECT"),
+    ("prerequisites", "SELECT"),
+    ("events", "SELECT"),
+    ("workers", "SELECT"),
+];
+
+/// The function that a hook's role has to be allowed, as the server knows it.
+const CLAIM: &str = "punchlist.claim(text,text,text,bigint,bigint,bigint)";
+
+/// What to do with lines that wait.
+const PUSH: &str = "`punchlist fleet push` ships them now";
+const PUSH_AS_HOOK: &str = "this role can't ship them: with the hook's role, `punchlist fleet push` does";
 
 /// How long the collector may take to answer.
 const COLLECTOR: Duration = Duration::from_secs(5);
@@ -45,11 +63,12 @@ pub fn checks(state: &Path, config: &Config) -> Vec<Check> {
             Ok(mut database) => database_checks(&mut database),
             Err(error) => vec![unreachable(&error)],
         };
-        checks.push(spool_check("spool", &Spool::new(state, SharedDecisions::new(&config.fleet))));
+        let next = if may_ship(&checks) { PUSH } else { PUSH_AS_HOOK };
+        checks.push(spool_check("spool", &Spool::new(state, SharedDecisions::new(&config.fleet)), next));
     }
     if let Some(spool) = telemetry {
         checks.push(collector_check(spool.destination()));
-        checks.push(spool_check("otlp", &spool));
+        checks.push(spool_check("otlp", &spool, PUSH));
     }
     checks
 }
@@ -143,34 +162,56 @@ fn clock_check(skew_ms: i64) -> Check {
     }
 }
 
+/// Which of the two roles of docs/fleet.md this one fits; the owner fits the hook's.
 fn rights_check(database: &mut Database) -> Check {
-    let missing = RIGHTS.iter().flat_map(|(table, rights)| {
+    const PASTE: &str = "paste the rights of docs/fleet.md as the owner, or name the role that has them";
+    let (hook, reviewer) = match (lacks_as_hook(database), lacks(database, &REVIEWER)) {
+        (Ok(hook), Ok(reviewer)) => (hook, reviewer),
+        (Err(error), _) | (_, Err(error)) => return Check::fault("rights", error.to_string(), PASTE),
+    };
+    if hook.is_empty() {
+        return Check::fine("rights", "a worker's: decisions, tasks and workers");
+    }
+    if reviewer.is_empty() {
+        return Check::note(
+            "rights",
+            "a reviewer's: it reads everything and labels; no decision is shipped, and no task claimed",
+            "for stops and workers, name the hook's role in `[fleet] database`",
+        );
+    }
+    // Only a reviewer reads decisions.
+    let is_reviewers = !reviewer.iter().any(|right| right == "SELECT on decisions");
+    let (whose, missing) = if is_reviewers { ("a reviewer's", reviewer) } else { ("a worker's", hook) };
+    Check::fault("rights", format!("not {whose}: this role lacks {}", missing.join(", ")), PASTE)
+}
+
+fn lacks_as_hook(database: &mut Database) -> Result<Vec<String>, DatabaseError> {
+    let mut missing = lacks(database, &HOOK)?;
+    let may_claim = database.batch(&format!("SELECT has_function_privilege('{CLAIM}', 'EXECUTE')::int"))?;
+    if may_claim.first().and_then(|row| row.first()?.as_deref()) != Some("1") {
+        missing.push("EXECUTE on punchlist.claim".to_owned());
+    }
+    Ok(missing)
+}
+
+/// The rights on tables that this role has not.
+fn lacks(database: &mut Database, wanted: &[(&str, &str)]) -> Result<Vec<String>, DatabaseError> {
+    let rows = wanted.iter().flat_map(|(table, rights)| {
         rights.split(", ").map(move |right| {
             format!("('{right} on {table}', has_table_privilege('punchlist.{table}', '{right}'))")
         })
     });
-    let rows: Vec<_> = missing.collect();
+    let rows: Vec<_> = rows.collect();
     let query = format!("SELECT what FROM (VALUES {}) AS rights (what, has) WHERE NOT has", rows.join(", "));
-    match database.batch(&query) {
-        Ok(missing) if missing.is_empty() => {
-            Check::fine("rights", "a worker's: decisions, tasks and workers")
-        }
-        Ok(missing) => {
-            let missing: Vec<_> = missing.into_iter().flatten().flatten().collect();
-            Check::note(
-                "rights",
-                format!("this role lacks {}", missing.join(", ")),
-                "docs/fleet.md has the rights of a worker and of a reviewer",
-            )
-        }
-        Err(error) => {
-            Check::fault("rights", error.to_string(), "docs/fleet.md has the rights that a role needs")
-        }
-    }
+    Ok(database.batch(&query)?.into_iter().flatten().flatten().collect())
 }
 
-fn spool_check<D: Destination>(name: &'static str, spool: &Spool<D>) -> Check {
-    const PUSH: &str = "`punchlist fleet push` ships them now";
+/// Whether no role was found that can't store decisions.
+fn may_ship(checks: &[Check]) -> bool {
+    checks.iter().all(|check| check.name != "rights" || check.mark == Mark::Fine)
+}
+
+fn spool_check<D: Destination>(name: &'static str, spool: &Spool<D>, next: &str) -> Check {
     match spool.lag() {
         Ok(lag) if lag.lines == 0 => Check::fine(name, "all decisions of this machine are shipped"),
         Ok(lag) => {
@@ -180,9 +221,9 @@ fn spool_check<D: Destination>(name: &'static str, spool: &Spool<D>) -> Check {
             let found = format!("{found}{}", why.unwrap_or_default());
             // Once is nothing: the next stop goes on.
             if lag.failed.is_some() && lag.failing_ms > LASTING_MS {
-                Check::fault(name, found, PUSH)
+                Check::fault(name, found, next)
             } else {
-                Check::note(name, found, PUSH)
+                Check::note(name, found, next)
             }
         }
         Err(error) => {

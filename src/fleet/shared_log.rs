@@ -1,6 +1,8 @@
 //! The decisions of all machines, read from the fleet's database as if they were one log. Only
 //! reads.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 
 use crate::database::{Database, DatabaseError, Row, schema};
@@ -10,9 +12,66 @@ use crate::log::query::{Found, parse};
 /// How many decisions are read at once.
 const PAGE: i64 = 2_000;
 
+/// A session of any machine, by the newest decisions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharedSession {
+    pub machine: String,
+    pub id: String,
+    /// When it stopped last, in milliseconds since 1970.
+    pub at_ms: i64,
+    /// How often it was blocked.
+    pub blocks: u32,
+    /// How often by each gate.
+    pub held_by: BTreeMap<String, u32>,
+}
+
+/// Returns the sessions that stopped last, newest first, from the newest decisions since then: so
+/// many as are read at once, which is quick however many there are.
+pub fn recent_sessions(
+    database: &mut Database,
+    since_ms: i64,
+    most: usize,
+) -> Result<Vec<SharedSession>, DatabaseError> {
+    const NEWEST: &str = "
+        SELECT machine, session, (extract(epoch FROM at) * 1000)::bigint, decision = 'block',
+               (SELECT string_agg(gate->>'gate', ',') FROM jsonb_array_elements(
+                    CASE jsonb_typeof(record->'gates') WHEN 'array' THEN record->'gates' ELSE '[]' END) AS gate
+                WHERE gate->>'outcome' = 'hold')
+        FROM punchlist.decisions WHERE at >= to_timestamp($1 / 1000.0) AND session IS NOT NULL
+        ORDER BY at DESC, id DESC LIMIT $2";
+    let rows = database.rows(NEWEST, &[since_ms.into(), PAGE.into()]);
+    let mut sessions: Vec<SharedSession> = Vec::new();
+    for row in rows.map_err(DatabaseError::for_reviewers)? {
+        let (machine, id) = (row.words(0).unwrap_or_default(), row.words(1).unwrap_or_default());
+        let known = sessions.iter().position(|session| session.id == id && session.machine == machine);
+        let at = known.unwrap_or(sessions.len());
+        if known.is_none() {
+            sessions.push(SharedSession {
+                machine: machine.to_owned(),
+                id: id.to_owned(),
+                at_ms: row.number(2).unwrap_or_default(),
+                blocks: 0,
+                held_by: BTreeMap::new(),
+            });
+        }
+        if row.number(3) == Some(1) {
+            sessions[at].blocks += 1;
+            for gate in row.words(4).into_iter().flat_map(|gates| gates.split(',')) {
+                *sessions[at].held_by.entry(gate.to_owned()).or_default() += 1;
+            }
+        }
+    }
+    sessions.truncate(most);
+    Ok(sessions)
+}
+
 /// Returns the decisions that match, oldest first; with `last`, so many of the newest, reading no
 /// more than they need.
 pub fn query(database: &mut Database, filter: &Filter, last: Option<usize>) -> Result<Found, DatabaseError> {
+    pages(database, filter, last).map_err(DatabaseError::for_reviewers)
+}
+
+fn pages(database: &mut Database, filter: &Filter, last: Option<usize>) -> Result<Found, DatabaseError> {
     schema::check_version(database)?;
     let ms = |time: Option<Timestamp>| time.map(Timestamp::as_millisecond);
     let (since, session) = (ms(filter.since), filter.session.clone());
@@ -27,6 +86,7 @@ pub fn query(database: &mut Database, filter: &Filter, last: Option<usize>) -> R
              AND ($2::bigint IS NULL OR (at, id) < (to_timestamp($2 / 1000.0), $3))
              AND ($4::text IS NULL OR starts_with(session, $4))
              AND (cardinality($5::text[]) = 0 OR cause = ANY($5))
+             AND ($7::text IS NULL OR machine = $7)
              ORDER BY at DESC, id DESC LIMIT $6",
             &[
                 since.into(),
@@ -35,6 +95,7 @@ pub fn query(database: &mut Database, filter: &Filter, last: Option<usize>) -> R
                 session.as_deref().into(),
                 causes.clone().into(),
                 PAGE.into(),
+                filter.machine.as_deref().into(),
             ],
         )?;
         let Some(oldest) = rows.last() else { break };

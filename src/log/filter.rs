@@ -70,6 +70,8 @@ pub enum ProjectFilter {
 #[derive(Debug, Default)]
 pub struct Filter {
     pub project: Option<ProjectFilter>,
+    /// The machine of the fleet.
+    pub machine: Option<String>,
     /// The prefix of the session's id.
     pub session: Option<String>,
     /// From this time on.
@@ -109,6 +111,7 @@ impl Filter {
             && any_of(&self.categories, has_category)
             && any_of(&self.outcomes, has_outcome)
             && any_of(&self.advisories, |kind| record.advisories.iter().any(|one| one.kind == *kind))
+            && self.machine.as_ref().is_none_or(|name| record.machine.as_ref() == Some(name))
             && self.session.as_ref().is_none_or(|start| session.is_some_and(|id| id.starts_with(start)))
             && self
                 .project
@@ -157,7 +160,7 @@ mod tests {
     use super::*;
     use crate::testing::annotated;
 
-    const LINE: &str = r#"{"schema":1,"id":"b","time":"2026-10-01T00:00:00.000Z","session":"abc-1","project":"/w/shop","decision":"block","cause":"findings","detail":"Say \"Hi\" to ÉMILE","findings":[{"category":"A","status":"confirmed"},{"category":"C","status":"refuted"}],"advisories":[{"kind":"force-push","text":"t","evidence":"e"}]}"#;
+    const LINE: &str = r#"{"schema":1,"id":"b","time":"2026-10-01T00:00:00.000Z","machine":"m1","session":"abc-1","project":"/w/shop","decision":"block","cause":"findings","detail":"Say \"Hi\" to ÉMILE","findings":[{"category":"A","status":"confirmed"},{"category":"C","status":"refuted"}],"advisories":[{"kind":"force-push","text":"t","evidence":"e"}]}"#;
 
     fn is(filter: &Filter) -> bool {
         filter.matches(&annotated(LINE)[0])
@@ -178,6 +181,8 @@ mod tests {
             (false, Filter { causes: vec![Cause::Clean], decisions: vec![DecisionKind::Block], ..all() }),
             (true, Filter { categories: vec![Category::A, Category::B], ..all() }),
             (false, Filter { categories: vec![Category::C], ..all() }),
+            (true, Filter { machine: Some("m1".into()), ..all() }),
+            (false, Filter { machine: Some("m".into()), ..all() }),
             (true, Filter { session: Some("abc".into()), ..all() }),
             (false, Filter { session: Some("bc".into()), ..all() }),
             (false, Filter { outcomes: vec![OutcomeFilter::Fixed], ..all() }),

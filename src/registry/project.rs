@@ -57,12 +57,18 @@ pub fn shared_name(project: &Path) -> String {
 /// `git@github.com:acme/shop.git` and `https://me:token@github.com:443/acme/shop` are one
 /// repository.
 fn repository_name(url: &str) -> String {
+    /// What follows either may be a token.
+    fn without_query(text: &str) -> &str {
+        text.split(['?', '#']).next().unwrap_or_default()
+    }
     let (host, path) = if let Some((_, rest)) = url.split_once("://") {
+        let rest = without_query(rest);
         let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
         // A port is the way there, not the place.
         (host.rsplit('@').next().unwrap_or_default().split(':').next().unwrap_or_default(), path)
     } else {
         let (host, path) = url.split_once(':').unwrap_or(("", url));
+        let path = if host.len() < 2 { path } else { without_query(path) };
         (host.rsplit('@').next().unwrap_or_default(), path)
     };
     let path = path.trim_matches(['/', '\\']).trim_end_matches(".git");
@@ -143,6 +149,12 @@ mod tests {
             ("https://me:token@GitHub.com:443/acme/shop", "github.com/acme/shop"),
             ("ssh://git@github.com:2222/acme/shop.git/", "github.com/acme/shop"),
             ("https://github.com/123acme/shop", "github.com/123acme/shop"),
+            // A token went along.
+            ("https://github.com/acme/shop.git?access_token=abc/d", "github.com/acme/shop"),
+            ("https://github.com/acme/shop#abc", "github.com/acme/shop"),
+            ("https://git.example.org?token=abc/d", "git.example.org/"),
+            ("git@github.com:acme/shop.git?token=abc", "github.com/acme/shop"),
+            ("/home/ann/c#/shop", "shop"),
             // Its folders were told to all machines.
             ("/home/ann/clients/shop.git", "shop"),
             ("file:///home/ann/clients/shop/", "shop"),

@@ -237,7 +237,10 @@ impl Registry {
     ) -> Result<Task, RegistryError> {
         self.write(|tx| {
             lock_worker(tx, worker)?;
-            let task = lock_task(tx, id)?;
+            let mut task = lock_task(tx, id)?;
+            if status == Status::Completed && came_back_from(tx, &task, worker)? {
+                task = take_back(tx, id, worker)?;
+            }
             check_assigned(&task, worker)?;
             let (what, activity) = match status {
                 Status::Completed => ("completed", Some(Activity::Completed)),
@@ -366,6 +369,24 @@ fn check_claimable(task: &Task, worker: &str) -> Result<(), RegistryError> {
         (_, by) if by == worker => Ok(()),
         (status, by) => Err(RegistryError::NotYours { id, by: by.to_owned(), status, me: worker.to_owned() }),
     }
+}
+
+/// Whether a task is open because this worker was silent for too long, and nobody has taken it since.
+fn came_back_from(tx: &mut Tx<'_>, task: &Task, worker: &str) -> Result<bool, RegistryError> {
+    if task.status != Status::Open {
+        return Ok(false);
+    }
+    let select = "SELECT what, worker, at_ms FROM events WHERE task = ?1 ORDER BY id DESC LIMIT 1";
+    let Some(last) = tx.row(select, values![task.id.0])? else { return Ok(false) };
+    // Whoever leaves gives its tasks back before their leases end.
+    let has_ended = task.lease_until_ms.is_some_and(|end| last.number(2) >= Some(end));
+    Ok(has_ended && last.text(0)? == "returned" && last.optional_text(1).as_deref() == Some(worker))
+}
+
+/// Makes a task the worker's again, whose lease ended; it is the same try.
+fn take_back(tx: &mut Tx<'_>, id: TaskId, worker: &str) -> Result<Task, RegistryError> {
+    tx.run("UPDATE tasks SET status = 'in_progress', assignee = ?2 WHERE id = ?1", values![id.0, worker])?;
+    find_task(tx, id)
 }
 
 /// Checks that a task is the worker's.

@@ -77,6 +77,7 @@ impl Paragraphs {
             record.cause.name()
         );
         self.labelled_at(2, "when", &when(&record.time, &setting.zone));
+        self.labelled_at(2, "machine", record.machine.as_deref().unwrap_or_default());
         self.labelled_at(2, "project", record.project.as_deref().unwrap_or_default());
         let agent = record.agent.as_ref().map_or_else(String::new, |agent| format!(", subagent {agent}"));
         self.labelled_at(2, "session", &format!("{}{agent}", record.session.as_deref().unwrap_or("unnamed")));

@@ -1,6 +1,7 @@
 //! `punchlist status`: gates, sessions, workers, tasks and the newest decisions on one screen.
 //! Pure.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
@@ -12,7 +13,6 @@ use crate::render::listing::{Setting, listing};
 use crate::render::paragraphs::{LABEL, TITLE};
 use crate::render::registry::{style, workers};
 use crate::render::table::{Cell, Column, Table};
-use crate::state::SessionState;
 use crate::text::{harmless, time_span};
 
 const PLAIN: Style = Style::new();
@@ -26,9 +26,14 @@ const ID: usize = 8;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionLine {
     pub id: String,
-    /// When its state was last written, in milliseconds since 1970.
+    /// The machine of the fleet, where sessions of all machines are shown.
+    pub machine: Option<String>,
+    /// When it stopped last, in milliseconds since 1970.
     pub at_ms: i64,
-    pub state: SessionState,
+    /// How often it was blocked.
+    pub blocks: u32,
+    /// How often by each gate.
+    pub held_by: BTreeMap<String, u32>,
 }
 
 /// What the screen shows.
@@ -110,32 +115,48 @@ fn none(text: &mut String, words: &str) {
 }
 
 fn sessions(screen: &Screen<'_>) -> String {
-    let columns = [
+    let is_fleets = screen.sessions.iter().any(|session| session.machine.is_some());
+    let mut columns = vec![
         Column::fixed("session"),
         Column::fixed("held").right(),
         Column::droppable("last stop", 1).right(),
         Column::fixed("by"),
     ];
+    if is_fleets {
+        columns.insert(1, Column::fixed("machine"));
+    }
     let rows: Vec<Vec<Cell>> = screen
         .sessions
         .iter()
         .map(|session| {
-            let blocks = session.state.blocks;
-            let style = if blocks >= screen.max_blocks { WARN } else { PLAIN };
             let by: Vec<String> =
-                session.state.blocked_by.iter().map(|(gate, count)| format!("{gate} {count}")).collect();
-            vec![
+                session.held_by.iter().map(|(gate, count)| format!("{gate} {count}")).collect();
+            let mut cells = vec![
                 session.id.chars().take(ID).collect::<String>().into(),
-                Cell::styled(format!("{blocks} of {}", screen.max_blocks), style),
+                held(session, screen.max_blocks),
                 Cell::styled(
                     format!("{} ago", time_span(screen.now_ms.saturating_sub(session.at_ms))),
                     ASIDE,
                 ),
                 if by.is_empty() { "-".into() } else { by.join(", ").into() },
-            ]
+            ];
+            if is_fleets {
+                cells.insert(1, session.machine.as_deref().unwrap_or("-").into());
+            }
+            cells
         })
         .collect();
     Table::new(&columns, rows, 2, true).dropping(screen.setting.width, 24)
+}
+
+/// How often a session was blocked. How often it may be is known of this machine's only.
+fn held(session: &SessionLine, max_blocks: u32) -> Cell {
+    let blocks = session.blocks;
+    if session.machine.is_some() {
+        return blocks.to_string().into();
+    }
+    let style = if blocks >= max_blocks { WARN } else { PLAIN };
+    Cell::styled(format!("{blocks} of {max_blocks}"), style)
 }
 
 /// Renders `3 open · 1 in_progress`, on as many lines as needed.
@@ -162,8 +183,6 @@ fn tasks(counts: &[(Status, i64)], width: Option<usize>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use jiff::tz::TimeZone;
 
     use super::*;
@@ -184,16 +203,15 @@ mod tests {
         config.worker.keep_alive = true;
         let gates = configured(&config);
         let decisions = annotated(LOG);
-        let blocked_by = BTreeMap::from([("pending-tasks".to_owned(), 2), ("audit".to_owned(), 1)]);
-        let session = |id: &str, minutes: i64, state| SessionLine {
+        let held_by = BTreeMap::from([("pending-tasks".to_owned(), 2), ("audit".to_owned(), 1)]);
+        let session = |id: &str, minutes: i64, blocks, held_by| SessionLine {
             id: id.into(),
+            machine: None,
             at_ms: NOW - minutes * MINUTE,
-            state,
+            blocks,
+            held_by,
         };
-        let sessions = [
-            session("3f2a91c0-aaaa", 2, SessionState { blocks: 3, blocked_by, ..SessionState::default() }),
-            session("b1", 300, SessionState::default()),
-        ];
+        let sessions = [session("3f2a91c0-aaaa", 2, 3, held_by), session("b1", 300, 0, BTreeMap::default())];
         let worker = |name: &str, minutes: i64| Worker {
             name: name.into(),
             kind: "worker".into(),

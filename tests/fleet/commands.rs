@@ -13,12 +13,13 @@ use crate::proxy::Proxy;
 
 /// Every command that docs and help show and that needs the database. `tests/program/docs.rs` looks
 /// here.
-const SHOWN: [&str; 10] = [
+const SHOWN: [&str; 11] = [
     "punchlist fleet migrate",
     "punchlist fleet doctor",
     "punchlist fleet doctor --json",
     "punchlist fleet push",
     "punchlist log --fleet",
+    "punchlist log --fleet --machine build-7",
     "punchlist log stats --fleet --since 7d",
     "punchlist log report --fleet -o report.html",
     "punchlist log label last wrong --fleet",
@@ -29,7 +30,7 @@ const SHOWN: [&str; 10] = [
 #[test]
 fn every_command_that_is_shown_does_what_it_should() {
     let Some(fleet) = Fleet::new() else { return };
-    let machine = fleet.machine("m1");
+    let machine = fleet.machine("build-7");
     machine.stop("s1");
     for command in SHOWN {
         let args: Vec<&str> = command.split(' ').skip(1).collect();
@@ -243,6 +244,35 @@ fn a_worker_that_waits_goes_on_when_the_server_is_started_anew() {
 }
 
 #[test]
+fn a_wait_that_began_while_the_server_was_away_ended_after_five_seconds() {
+    let Some(cluster) = postgres::Cluster::start(&["fsync=off"]) else { return };
+    let name = cluster.database();
+    let machine = Machine::new("m1", &cluster.url(&name));
+    for worker in ["w1", "w2"] {
+        machine.print(&["worker", "register", worker]);
+        machine.print(&["tasks", "add", "Mend the gate", "--assign", worker]);
+    }
+    cluster.kill();
+    let begun = Instant::now();
+    let told = machine.fails(&["worker", "wait", "w1", "--timeout", "1s"]);
+    assert!(told.contains("can't be reached") && begun.elapsed() < Duration::from_secs(15), "{told}");
+    let waiting = [
+        &["worker", "wait", "w1", "--timeout", "50s", "--json"][..],
+        &["tasks", "claim", "--worker", "w2", "--wait", "50s", "--json"],
+    ]
+    .map(|args| machine.command(args).stdout(std::process::Stdio::piped()).spawn().expect("it starts"));
+    // Longer than a single try to connect.
+    std::thread::sleep(Duration::from_secs(8));
+    cluster.run_server();
+    for (waiting, id) in waiting.into_iter().zip(["t1", "t2"]) {
+        let output = machine.tidy(&waiting.wait_with_output().expect("it ends"));
+        assert_eq!(output.code, Some(0), "{output:?}");
+        let task: Value = serde_json::from_str(&output.stdout).expect("JSON");
+        assert_eq!(task["task"]["id"], id);
+    }
+}
+
+#[test]
 fn a_claim_whose_answer_was_lost_left_its_worker_waiting_for_another_task() {
     let Some(fleet) = Fleet::new() else { return };
     let proxy = Proxy::to(fleet.cluster.port);
@@ -255,6 +285,41 @@ fn a_claim_whose_answer_was_lost_left_its_worker_waiting_for_another_task() {
     other.print(&["tasks", "add", "Mend the gate"]);
     let task = one.json(&["worker", "wait", "w1", "--timeout", "20s", "--json"]);
     assert_eq!((&task["task"]["id"], &task["task"]["attempts"]), (&"t2".into(), &1.into()));
+}
+
+#[test]
+fn sessions_of_other_machines_were_none_and_one_decision_did_not_name_its_machine() {
+    let Some(fleet) = Fleet::new() else { return };
+    let (one, other) = (fleet.machine("m1"), fleet.machine("m2"));
+    for (machine, session) in [(&one, "s1"), (&other, "s2"), (&other, "s3")] {
+        machine.stop(session);
+        machine.run(&["fleet", "push"]);
+    }
+    // The third was held, by a gate that is named, and by another.
+    fleet.sql(
+        r#"UPDATE punchlist.decisions SET decision = 'block', at = at + interval '1 second', record = record ||
+           '{"decision": "block", "gates": [{"gate": "audit", "outcome": "hold"}, {"gate": "checks", "outcome": "pass"}]}'
+           WHERE session = 's3';
+           INSERT INTO punchlist.decisions (id, at, machine, session, decision, cause, record)
+           SELECT 'old', now() - interval '2 days', 'm3', 's0', decision, cause, record
+           FROM punchlist.decisions WHERE session = 's1'"#,
+    );
+    let viewer = fleet.machine("m9");
+    let shown = viewer.json(&["status", "--fleet", "--json"]);
+    let sessions: Vec<_> = shown["sessions"].as_array().expect("sessions").iter().collect();
+    let named: Vec<_> = sessions.iter().map(|line| (&line["session"], &line["machine"])).collect();
+    assert_eq!(named.len(), 3, "{named:?}");
+    assert_eq!(named[0], (&"s3".into(), &"m2".into()));
+    assert!(named.contains(&(&"s1".into(), &"m1".into())) && named.contains(&(&"s2".into(), &"m2".into())));
+    assert_eq!(
+        (&sessions[0]["blocks"], &sessions[0]["held_by"]),
+        (&1.into(), &serde_json::json!({"audit": 1}))
+    );
+    let text = viewer.print(&["status", "--fleet"]);
+    assert!(text.contains("machine") && text.contains("audit 1"), "{text}");
+    assert!(!viewer.print(&["status"]).contains("m2"), "its own screen has its own sessions");
+    let story = viewer.print(&["log", "show", "last", "--fleet"]);
+    assert!(story.lines().any(|line| line.contains("machine") && line.ends_with("m2")), "{story}");
 }
 
 #[test]
@@ -275,6 +340,8 @@ fn decisions_of_all_machines_are_one_log_and_a_label_counts_for_all() {
     assert_eq!((all.len(), machines.contains(&"m1"), machines.contains(&"m2")), (2, true, true));
     assert_eq!(list(&one, &["--session", "s2"]).len(), 1);
     assert_eq!(list(&one, &["-n", "1"]).len(), 1);
+    let of_second = list(&one, &["--machine", "m2"]);
+    assert_eq!((of_second.len(), &of_second[0]["session"]), (1, &"s2".into()));
     assert_eq!(list(&one, &["--project", "shop"]).len(), 2);
     let id = list(&one, &["--session", "s2"])[0]["id"].as_str().expect("an id").to_owned();
     let noted = one.run(&["log", "label", &id, "wrong", "--note", "it was right", "--fleet"]);

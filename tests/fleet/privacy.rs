@@ -36,7 +36,7 @@ fn shipped_of_a_session(fleet: &Fleet, more: &str) -> (String, String) {
     project.transcript.sent("a1", "PLANTED errand", "PLANTED report");
     let why = format!(
         "notes/beta.txt has \"PLANTED greeting\" where \u{201c}PLANTED words\u{201d} was promised, and `cat PLANTED` shows \
-         it: Say 'PLANTED words' in `notes/beta.txt`, see {} and /srv/PLANTED/x with {SECRET}",
+         it as `PLANTED`: Say 'PLANTED words' in `notes/beta.txt`, see {} and /srv/PLANTED/x with {SECRET}",
         project.in_work("notes/beta.txt").display()
     );
     let finding = json!({

@@ -52,6 +52,7 @@ on_both! {
     a_task_waits_for_those_that_it_comes_after,
     a_task_is_tried_as_often_as_it_may_and_then_dead,
     completing_twice_or_after_the_lease_is_told,
+    a_late_completion_counted_only_where_nobody_had_looked,
     a_lease_is_as_long_as_the_one_who_claimed_said,
     words_that_are_sql_are_words,
 }
@@ -223,7 +224,7 @@ fn the_task_of_a_worker_that_went_silent_is_open_again_with_a_note(registry: &mu
     assert_eq!(task.note.as_deref(), Some("ann was silent for 31 min"));
     let late = registry
         .at(NOW + 52 * MINUTE)
-        .set("ann", id, Status::Completed, None)
+        .set("ann", id, Status::InProgress, None)
         .expect_err("too late")
         .to_string();
     assert_eq!(
@@ -600,6 +601,32 @@ fn completing_twice_or_after_the_lease_is_told(registry: &mut Rig) {
             .to_string(),
         "t3 is bob's (accepted), not ann's; `punchlist tasks claim` takes another one"
     );
+}
+
+fn a_late_completion_counted_only_where_nobody_had_looked(registry: &mut Rig) {
+    for name in ["ann", "bob"] {
+        worker(registry, name, None);
+    }
+    let id = registry.at(NOW).add(&new("one")).expect("added").id;
+    assert!(next(registry, "ann", NOW).is_some());
+    registry.at(NOW + 31 * MINUTE).expire().expect("swept");
+    assert_eq!(registry.task(id).expect("there").status, Status::Open);
+    registry.at(NOW + 32 * MINUTE).set("bob", id, Status::Completed, None).expect_err("never bob's");
+    let late =
+        registry.at(NOW + 35 * MINUTE).set("ann", id, Status::Completed, Some("oiled")).expect("completed");
+    assert_eq!((late.status, late.late_ms(), late.attempts), (Status::Completed, Some(5 * MINUTE), 1));
+    assert_eq!((late.assignee.as_deref(), late.note.as_deref()), (Some("ann"), Some("oiled")));
+    assert!(next(registry, "bob", NOW + 35 * MINUTE).is_none(), "it is not done again");
+    // Whoever left gave its task back by itself, and whoever opened it again wants it done anew.
+    let left = registry.at(NOW).add(&new("left")).expect("added").id;
+    assert!(next(registry, "ann", NOW + 36 * MINUTE).is_some());
+    registry.at(NOW + 37 * MINUTE).leave("ann").expect("left");
+    worker(registry, "ann", None);
+    registry.at(NOW + 38 * MINUTE).set("ann", left, Status::Completed, None).expect_err("given back");
+    assert!(next(registry, "bob", NOW + 38 * MINUTE).is_some());
+    registry.at(NOW + 39 * MINUTE).set("bob", left, Status::Failed, None).expect("failed");
+    registry.at(NOW + 40 * MINUTE).retry(left).expect("open");
+    registry.at(NOW + 90 * MINUTE).set("bob", left, Status::Completed, None).expect_err("to be done anew");
 }
 
 fn a_lease_is_as_long_as_the_one_who_claimed_said(registry: &mut Rig) {

@@ -40,8 +40,18 @@ fn a_hook_works_and_reads_nobodys_decisions_and_a_reviewer_reads_and_labels_and_
         told.contains("this role lacks a right (permission denied for table")
             && told.contains("docs/fleet.md")
     };
-    let told = hook.fails(&["log", "--fleet"]);
-    assert!(lacks(&told), "{told}");
+    for args in [
+        &["log", "--fleet"][..],
+        &["log", "report", "--fleet", "-o", "-"],
+        &["log", "label", "last", "right", "--fleet"],
+        &["status", "--fleet"],
+    ] {
+        let told = hook.fails(args);
+        assert!(
+            told.contains("run it as a reviewer, whose URL goes into PUNCHLIST_DATABASE_URL"),
+            "{args:?}: {told}"
+        );
+    }
     let reviewer = machine_as(&fleet, &format!("punchlist_reviewer_{}", fleet.name));
     reviewer.print(&["log", "list", "--fleet"]);
     reviewer.print(&["log", "label", "last", "right", "--fleet"]);
@@ -63,6 +73,79 @@ fn a_hook_works_and_reads_nobodys_decisions_and_a_reviewer_reads_and_labels_and_
     assert_eq!(fleet.sql("SELECT status FROM punchlist.tasks WHERE id = 3"), "open");
     let told = reviewer.fails(&["tasks", "add", "three"]);
     assert!(lacks(&told), "{told}");
+}
+
+/// A machine whose role has these rights and no others.
+fn machine_with(fleet: &Fleet, what: &str, rights: &str) -> Machine {
+    let role = format!("punchlist_{what}_{}", fleet.name);
+    fleet.sql(&format!("CREATE ROLE {role} LOGIN PASSWORD '{PASSWORD}'; {}", rights.replace("ROLE", &role)));
+    machine_as(fleet, &role)
+}
+
+#[test]
+fn a_role_that_fits_nobody_was_all_fine() {
+    let Some(fleet) = Fleet::new() else { return };
+    let doctor = |machine: &Machine, code: i32| {
+        let diagnosis = machine.run(&["fleet", "doctor"]);
+        assert_eq!(diagnosis.code, Some(code), "{}", diagnosis.stdout);
+        // Lines are wrapped.
+        diagnosis.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let bare = machine_with(
+        &fleet,
+        "bare",
+        "GRANT USAGE ON SCHEMA punchlist TO ROLE; GRANT SELECT ON punchlist.schema TO ROLE",
+    );
+    bare.stop("s1");
+    let told = doctor(&bare, 1);
+    assert!(told.contains("not a worker's: this role lacks INSERT on decisions, INSERT on notes"), "{told}");
+    assert!(told.contains("this role can't ship them") && !told.contains("All fine"), "{told}");
+    let half = machine_with(
+        &fleet,
+        "half",
+        "GRANT USAGE ON SCHEMA punchlist TO ROLE; GRANT SELECT ON ALL TABLES IN SCHEMA punchlist TO ROLE",
+    );
+    let told = doctor(&half, 1);
+    assert!(told.contains("not a reviewer's: this role lacks INSERT on notes"), "{told}");
+    fleet.sql(&pasted(&fleet.name, 1));
+    let reviewer = machine_as(&fleet, &format!("punchlist_reviewer_{}", fleet.name));
+    let told = doctor(&reviewer, 0);
+    assert!(told.contains("a reviewer's: it reads everything and labels"), "{told}");
+    assert!(doctor(&fleet.machine("owner"), 0).contains("a worker's: decisions, tasks and workers"));
+}
+
+#[test]
+fn the_rights_were_fine_where_claims_are_forbidden() {
+    let Some(fleet) = Fleet::new() else { return };
+    fleet.sql("REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA punchlist FROM PUBLIC");
+    fleet.sql(&pasted(&fleet.name, 1));
+    let role = format!("punchlist_hook_{}", fleet.name);
+    let hook = machine_as(&fleet, &role);
+    hook.print(&["worker", "register", "w1"]);
+    hook.print(&["tasks", "add", "one"]);
+    assert!(hook.print(&["tasks", "claim", "--worker", "w1"]).starts_with("t1  one\n"), "as it is pasted");
+    fleet.sql(&format!("REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA punchlist FROM {role}"));
+    assert!(hook.fails(&["tasks", "claim", "--worker", "w1"]).contains("this role lacks a right"));
+    let diagnosis = hook.run(&["fleet", "doctor"]);
+    assert_eq!(diagnosis.code, Some(1));
+    assert!(diagnosis.stdout.contains("lacks EXECUTE on punchlist.claim"), "{}", diagnosis.stdout);
+}
+
+#[test]
+fn a_hook_that_migrates_was_told_to_paste_the_rights() {
+    let Some(fleet) = Fleet::new() else { return };
+    fleet.sql(&pasted(&fleet.name, 1));
+    let role = format!("punchlist_hook_{}", fleet.name);
+    let empty = fleet.cluster.empty_database();
+    let machines = [
+        machine_as(&fleet, &role),
+        Machine::new(&role, &fleet.cluster.url(&empty).replace("postgres:not", &format!("{role}:not"))),
+    ];
+    fleet.sql("UPDATE punchlist.schema SET version = version - 1");
+    for machine in machines {
+        let told = machine.fails(&["fleet", "migrate"]);
+        assert!(told.contains("run it as the database's owner") && !told.contains("pasted"), "{told}");
+    }
 }
 
 #[test]

@@ -62,6 +62,7 @@ pub(super) fn run(args: &ReportArgs, context: &Context<'_>) -> Result {
 fn only(args: &ReportArgs, filter: &Filter, zone: &TimeZone) -> Option<String> {
     let FilterArgs {
         fleet,
+        machine,
         project,
         session,
         decision,
@@ -79,6 +80,7 @@ fn only(args: &ReportArgs, filter: &Filter, zone: &TimeZone) -> Option<String> {
     let words = [
         ("since", time(filter.since)),
         ("before", time(filter.until)),
+        ("of machine", machine.clone()),
         ("of project", project.clone()),
         ("of session", session.clone()),
         ("decided", one_of(decision.iter().map(|verdict| verdict.name()).collect())),
@@ -88,7 +90,7 @@ fn only(args: &ReportArgs, filter: &Filter, zone: &TimeZone) -> Option<String> {
         ("with advisory", one_of(advisory.iter().map(|kind| kind.name()).collect())),
         ("with the words", grep.clone()),
     ];
-    let whole = fleet.then(|| "of every machine of the fleet".to_owned());
+    let whole = (*fleet && machine.is_none()).then(|| "of every machine of the fleet".to_owned());
     let words = words.into_iter().filter_map(|(name, what)| Some(format!("{name} {}", what?)));
     let words: Vec<_> = whole.into_iter().chain(words).collect();
     (!words.is_empty()).then(|| words.join(", "))

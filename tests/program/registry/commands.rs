@@ -130,9 +130,15 @@ fn a_worker_that_went_silent_loses_its_task_at_the_next_look() {
     std::thread::sleep(std::time::Duration::from_millis(1_200));
     let list = machine.print(&["tasks", "list"]);
     assert!(list.lines().nth(1).is_some_and(|line| line.starts_with("t1  open ")), "{list}");
-    let refused = machine.refuses(&["tasks", "complete", "t1", "--worker", "ann"]);
+    let refused = machine.refuses(&["tasks", "start", "t1", "--worker", "ann"]);
     assert!(refused.contains("(it came back: ann was silent for "), "{refused}");
     assert!(machine.print(&["tasks", "claim", "--worker", "bob"]).starts_with("t1  "));
+    let refused = machine.refuses(&["tasks", "complete", "t1", "--worker", "ann"]);
+    assert!(refused.contains("t1 is bob's (accepted), not ann's"), "{refused}");
+    std::thread::sleep(std::time::Duration::from_millis(1_200));
+    machine.print(&["tasks", "list"]);
+    let late = machine.print(&["tasks", "complete", "t1", "--worker", "bob"]);
+    assert!(late.contains("(its lease ended ") && late.contains("nobody had taken it"), "{late}");
 }
 
 #[test]
