@@ -62,7 +62,7 @@ impl Env {
 
     /// Returns every variable and its value.
     pub fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
-        self.0.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+        self.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))
     }
 
     /// Returns a variable that is set and not empty.

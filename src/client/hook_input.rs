@@ -138,12 +138,11 @@ impl HookInput {
             || name.as_deref() == Some(FOREIGN_STOP);
         let event = match name.as_deref() {
             // Without a name it is still our registration that started us, and we register on Stop.
-            None | Some("Stop") => Event::Stop,
+            None | Some("Stop" | FOREIGN_STOP) => Event::Stop,
             Some("SubagentStop") => Event::SubagentStop,
             Some("SessionStart") => Event::SessionStart,
             Some("UserPromptSubmit") => Event::PromptSubmit,
             // They have names of their own for a stop, too.
-            Some(FOREIGN_STOP) => Event::Stop,
             Some(other) if is_foreign && other.to_lowercase().ends_with("stop") => Event::Stop,
             Some(other) => Event::Other(other.into()),
         };

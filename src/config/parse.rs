@@ -239,7 +239,7 @@ pub(super) fn located(error: &toml::de::Error, text: &str, file: &str, key: &str
 /// Returns what serde says of a wrong value in the words of a config file.
 fn in_plain_words(why: &str, key: &str) -> String {
     if let Some(rest) = why.strip_prefix("unknown variant ") {
-        return format!("{rest}").replacen(", expected", " is not a value here, expected", 1);
+        return rest.replacen(", expected", " is not a value here, expected", 1);
     }
     let found = why.strip_prefix("invalid type: ").or_else(|| why.strip_prefix("invalid value: "));
     let Some((found, expected)) = found.and_then(|rest| rest.split_once(", expected ")) else {

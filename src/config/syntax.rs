@@ -42,7 +42,7 @@ fn ignored_lines(text: &str, lost: &Range<usize>) -> String {
     let from = lost.start + (part.len() - part.trim_start().len());
     let to = (lost.start + part.trim_end().len()).max(from);
     match (line_and_column(text, from).0, line_and_column(text, to).0) {
-        (first, last) if first < last => format!("lines {first} to {last} are ignored"),
+        (from, to) if from < to => format!("lines {from} to {to} are ignored"),
         (line, _) => format!("line {line} is ignored"),
     }
 }

@@ -92,16 +92,14 @@ const HELD: &str = "this stop was not checked: something holds the lock of its s
 /// state was first read. The error is the outcome if this process has nothing to decide.
 pub fn lock(stop: &StopContext<'_>) -> Result<(StopLock, SessionState), Outcome> {
     let stopped_before = stop.state.stopped_before(stop.session, stop.agent());
-    let acquired = match stop.newest {
-        Some(newest) => newest.acquire(),
-        None => {
-            let (name, deadline) = (stop_name(stop.input), stop.work_deadline());
-            match stop.state.lock_stop(stop.session, stop.agent(), &name, deadline) {
-                Some(lock) => Acquired::Lock { lock, is_second: true },
-                // A hook of ours would have decided by now.
-                None => return Err(Outcome::could_not_check(Cause::StateUnusable, HELD)),
-            }
-        }
+    let acquired = if let Some(newest) = stop.newest {
+        newest.acquire()
+    } else {
+        let (name, deadline) = (stop_name(stop.input), stop.work_deadline());
+        // A hook of ours would have decided by then.
+        let lock = stop.state.lock_stop(stop.session, stop.agent(), &name, deadline);
+        let lock = lock.ok_or_else(|| Outcome::could_not_check(Cause::StateUnusable, HELD))?;
+        Acquired::Lock { lock, is_second: true }
     };
     let unchanged = |why| Err(Outcome::pass(Cause::Unchanged, why));
     let (lock, may_be_decided) = match acquired {

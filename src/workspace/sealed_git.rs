@@ -91,7 +91,7 @@ impl SealedGit {
             env.program("git").zip(env.absolute_path())
         };
         let git = self.program.get_or_init(find).as_ref()?;
-        let ended = start(git, (&self.root, &top(&self.root)?), filters_off, args, stdin);
+        let ended = start(git, (&self.root, top(&self.root)?), filters_off, args, stdin);
         match ended.how {
             Ending::Exited(code) => Some((code, ended.stdout)),
             Ending::TimedOut => {
