@@ -263,7 +263,7 @@ fn a_repository_led_git_to_another_folder() {
     let hostile = Hostile::new();
     let elsewhere = Folder::new(&[("private-name.txt", "x\n")]);
     hostile.set("core.worktree", &elsewhere.root().display().to_string());
-    let git = Git::new(hostile.folder.root().to_path_buf());
+    let git = Git::new(hostile.folder.root().clone());
     let found = format!("{:?}", git.repository(Some(DURING), None));
     assert!(!found.contains("private-name"), "{found}");
     assert!(found.contains("a.txt"), "{found}");
