@@ -12,7 +12,7 @@ use memchr::memmem;
 use serde::de::Visitor;
 use serde::{Deserialize, Deserializer};
 
-use crate::text::last_part;
+use crate::text::{end_of, last_part};
 
 /// The text is not JSON from here on, or it ends in the middle of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,12 +63,11 @@ impl<'a> Raw<'a> {
         let start = (from..inner.len()).take(NEAR).find(|at| is_place_to_cut(inner, *at));
         let decoded =
             start.filter(|_| from > 0).and_then(|start| decode(&[b"\"", &inner[start..], b"\""].concat()));
-        match decoded.filter(|text| text.len() >= cap) {
+        match decoded.filter(|text| text.len() > cap) {
             None => Some(last_part(&self.text()?, cap)),
             Some(text) => {
-                let from = text.ceil_char_boundary(text.len() - cap);
-                let cut = inner.len() - (text.len() - from);
-                Some(format!("[… {cut} bytes cut …]{}", &text[from..]))
+                let end = end_of(&text, cap);
+                Some(format!("[… {} bytes cut …]{end}", inner.len() - end.len()))
             }
         }
     }
@@ -399,11 +398,7 @@ mod tests {
                     assert_eq!(end, whole);
                 } else {
                     let kept = end.split_once("cut …]").expect("a mark").1;
-                    assert_eq!(
-                        kept,
-                        &whole[whole.ceil_char_boundary(whole.len() - 100)..],
-                        "{unit:?} {times}"
-                    );
+                    assert_eq!(kept, end_of(&whole, 100), "{unit:?} {times}");
                 }
             }
         }

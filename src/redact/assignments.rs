@@ -85,6 +85,11 @@ pub(super) fn may_name_a_secret(text: &str) -> bool {
     keyword_for(text).is_some()
 }
 
+/// Whether the name of a secret is in a text.
+pub(super) fn is_about_a_secret(text: &str) -> bool {
+    keyword_for(text).is_some_and(|name| name.is_match(text))
+}
+
 /// Whether a name is one of a secret's, to its end.
 pub(super) fn is_secret_name(name: &str) -> bool {
     let name = name.trim_start_matches('-');
@@ -154,8 +159,7 @@ fn phrase_after(text: &str, keyword: Range<usize>, family: Family) -> Option<Ran
     }
     let window = &text[keyword.end..text.floor_char_boundary(text.len().min(keyword.end + 400))];
     let phrase = between::phrase(window)?;
-    let is_about_itself =
-        keyword_for(&window[phrase.clone()]).is_some_and(|name| name.is_match(&window[phrase.clone()]));
+    let is_about_itself = is_about_a_secret(&window[phrase.clone()]);
     (!is_about_itself).then(|| keyword.end + phrase.start..keyword.end + phrase.end)
 }
 
@@ -208,13 +212,14 @@ fn value_after(text: &str, keyword: Range<usize>) -> Option<(Form, Range<usize>)
     let value_at = skip(bytes, after, |b| is_blank(b) || b == b'*');
 
     if colon && let Some(typed) = typed_literal(text, value_at) {
-        return Some((Form::Quoted, typed));
+        return Some((Form::Assigned, typed));
     }
     let (quote, value) = literal(text, value_at)?;
     let spaced = gap != at || value_at != after;
     let capital = bytes.get(start).is_some_and(u8::is_ascii_uppercase);
     let form = match quote {
-        Some(b'"' | b'\'') => Form::Quoted,
+        Some(b'"' | b'\'') if colon || comparison => Form::Quoted,
+        Some(b'"' | b'\'') => Form::Assigned,
         // Backticks hold code in a document, and only sometimes a value.
         Some(_) => Form::Spaced,
         None if comparison => return None,
@@ -268,13 +273,14 @@ fn literal(text: &str, at: usize) -> Option<(Option<u8>, Range<usize>)> {
         let value = quoted(text, open + 1, quote, escaped);
         let closed = bytes.get(value.end).is_some_and(|b| *b == quote || *b == b'\\');
         if closed {
+            let value = before_mark(text, value);
             return (!value.is_empty()).then_some((Some(quote), value));
         }
         // The text was cut inside of the literal: its start still counts.
-        let value = until(text, open + 1, ends_bare);
+        let value = before_mark(text, until(text, open + 1, ends_bare));
         return (!value.is_empty()).then_some((Some(quote), value));
     }
-    let mut value = until(text, at, ends_bare);
+    let mut value = before_mark(text, until(text, at, ends_bare));
     // An escaped line end, in text that is itself inside a string.
     if let Some(escape) =
         ["\\n", "\\r", "\\t", "\\\""].iter().filter_map(|escape| text[value.clone()].find(escape)).min()
@@ -282,6 +288,12 @@ fn literal(text: &str, at: usize) -> Option<(Option<u8>, Range<usize>)> {
         value.end = value.start + escape;
     }
     (!value.is_empty()).then_some((None, value))
+}
+
+/// Returns what stands before the mark of a cut, which is no part of a value.
+fn before_mark(text: &str, value: Range<usize>) -> Range<usize> {
+    let mark = text[value.clone()].find("[\u{2026}");
+    value.start..mark.map_or(value.end, |at| value.start + at)
 }
 
 fn quoted(text: &str, from: usize, quote: u8, escaped: bool) -> Range<usize> {

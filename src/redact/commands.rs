@@ -69,12 +69,16 @@ const TOOLS: &[Tool] = &[
     Tool { programs: "zip unzip", secrets: &[Flag("-P"), Flag("--password")] },
     Tool { programs: "gpg gpg2", secrets: &[Flag("--passphrase")] },
     Tool { programs: "ssh-keygen", secrets: &[Flag("-N"), Flag("-P")] },
-    Tool { programs: "keytool", secrets: &[Flag("-storepass"), Flag("-keypass")] },
+    Tool { programs: "keytool jarsigner", secrets: &[Flag("-storepass"), Flag("-keypass")] },
+    Tool { programs: "plink pscp psftp", secrets: &[Flag("-pw")] },
+    Tool { programs: "security", secrets: &[Sub("add-generic-password", "-w"), Sub("add-generic-password", "-p"), Sub("add-internet-password", "-w"), Sub("unlock-keychain", "-p")] },
+    Tool { programs: "doctl", secrets: &[Flag("-t"), Flag("--access-token")] },
     Tool { programs: "htpasswd", secrets: &[Last("-b"), Last("-nb"), Last("-bc"), Last("-cb"), Last("-nbB")] },
     Tool { programs: "chpasswd", secrets: &[Input("chpasswd")] },
     Tool { programs: "sudo", secrets: &[Input("-S"), Input("--stdin")] },
+    Tool { programs: "su", secrets: &[Input("su")] },
     Tool { programs: "passwd", secrets: &[Input("--stdin")] },
-    Tool { programs: "gh glab", secrets: &[Input("--with-token"), Input("--stdin")] },
+    Tool { programs: "gh glab", secrets: &[Input("--with-token"), Input("--stdin"), Sub("secret", "--body"), Sub("secret", "-b")] },
     Tool { programs: "aws s3cmd rclone", secrets: &[Pairs, Named] },
     Tool { programs: "vault bao", secrets: &[Operand("login", 1), Pairs] },
     Tool { programs: "wandb", secrets: &[Operand("login", 1)] },
@@ -201,7 +205,7 @@ fn collect(line: &str, secrets: &mut Vec<Secret>, depth: usize) {
 fn given_as_input(command: &SimpleCommand, secrets: &mut Vec<Secret>) {
     let reads_secret = command.words.iter().filter_map(|word| tool(word)).flat_map(|tool| tool.secrets);
     let is_read =
-        |place: &Place| matches!(place, Input(flag) if command.words.iter().any(|word| word == flag));
+        |place: &Place| matches!(place, Input(flag) if command.words.iter().any(|word| has_flag(word, flag)));
     let value = command.input.trim().trim_matches(['"', '\'']);
     let is_one = value.len() >= 3 && !value.contains('\n') && !is_stand_in(value);
     if is_one && reads_secret.into_iter().any(is_read) {
@@ -272,7 +276,10 @@ fn in_arguments(tool: &Tool, words: &[String], piped: Option<&SimpleCommand>, se
             }
             Input(flag) => {
                 let echo = piped.filter(|it| matches!(it.program(), "echo" | "printf"));
-                if let Some(echo) = echo.filter(|_| words.iter().any(|word| word == flag)) {
+                let is_read = |echo: &&SimpleCommand| {
+                    words.iter().any(|word| has_flag(word, flag)) && (*flag != "su" || is_one_word(echo))
+                };
+                if let Some(echo) = echo.filter(is_read) {
                     for word in echo.arguments() {
                         let secret = word.split_once(':').filter(|_| *flag == "chpasswd");
                         match secret {
@@ -291,7 +298,8 @@ fn values<'a>(words: &'a [String], flag: &str) -> Vec<(String, &'a str)> {
     let mut values = Vec::new();
     for (at, word) in words.iter().enumerate().skip(1) {
         let Some(rest) = word.strip_prefix(flag) else { continue };
-        let is_long = flag.starts_with("--");
+        // `-pwfile` is another flag than `-pw`.
+        let is_long = flag.starts_with('-') && flag.len() > 2;
         match rest.strip_prefix('=') {
             Some(value) => values.push((format!("{flag}="), value)),
             None if rest.is_empty() => {
@@ -304,6 +312,19 @@ fn values<'a>(words: &'a [String], flag: &str) -> Vec<(String, &'a str)> {
     let bundled = words.windows(2).skip(1).filter(|pair| ends_bundle(&pair[0], flag));
     values.extend(bundled.map(|pair| (String::new(), pair[1].as_str())));
     values
+}
+
+/// Whether a word is a flag, or several short ones with it: `-kS`.
+fn has_flag(word: &str, flag: &str) -> bool {
+    let letter = flag.strip_prefix('-').filter(|letter| letter.len() == 1);
+    let letters = word.strip_prefix('-').filter(|letters| letters.bytes().all(|b| b.is_ascii_alphabetic()));
+    word == flag || letter.zip(letters).is_some_and(|(letter, letters)| letters.contains(letter))
+}
+
+/// Whether one word is printed, as a password is; commands for the shell behind a pipe have more.
+fn is_one_word(echo: &SimpleCommand) -> bool {
+    let mut words = echo.arguments().iter().filter(|word| !word.starts_with('-'));
+    words.next().is_some_and(|word| !word.contains(char::is_whitespace)) && words.next().is_none()
 }
 
 /// Whether a word is several short flags of which this one is the last: `-su bob:…`.

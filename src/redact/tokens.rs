@@ -8,7 +8,7 @@ use aho_corasick::AhoCorasick;
 use regex::Regex;
 
 use crate::redact::Find;
-use crate::redact::values::{has_letters_and_digits, is_expression, is_stand_in};
+use crate::redact::values::{has_letters_and_digits, is_expression, is_filler, is_stand_in};
 use crate::text::contains_ignoring_case;
 
 struct Shape {
@@ -29,13 +29,18 @@ enum Pattern {
 
 /// A token that begins with one of these literals.
 const fn prefix(kind: &'static str, literals: &'static str, rest: &'static str) -> Shape {
-    Shape { kind, literals, pattern: Pattern::AfterLiteral(rest), accept: |_| true }
+    Shape { kind, literals, pattern: Pattern::AfterLiteral(rest), accept: |token| !is_filler(token) }
 }
 
 /// A token of another vendor that begins with one of these literals, and has letters and digits.
 const fn mixed(literals: &'static str, rest: &'static str) -> Shape {
     let pattern = Pattern::AfterLiteral(rest);
-    Shape { kind: "api-token", literals, pattern, accept: has_letters_and_digits }
+    Shape {
+        kind: "api-token",
+        literals,
+        pattern,
+        accept: |token| has_letters_and_digits(token) && !is_filler(token),
+    }
 }
 
 /// Any other shape.
@@ -52,12 +57,13 @@ const fn whole(
 /// character before a token is often the `n` of an escaped newline.
 #[rustfmt::skip]
 const SHAPES: &[Shape] = &[
-    prefix("aws-key", "AKIA|ASIA|ABIA|ACCA", "[A-Z0-9]{16,}"),
+    // The keys of the vendor's own documents end in `EXAMPLE`.
+    whole("aws-key", "AKIA|ASIA|ABIA|ACCA", "((?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16,})", is_no_stand_in),
     prefix("github-token", "ghp_|gho_|ghu_|ghs_|ghr_", "[A-Za-z0-9]{20,}"),
     prefix("github-token", "github_pat_", "[A-Za-z0-9_]{20,}"),
     prefix("anthropic-key", "sk-ant-", "[A-Za-z0-9_-]{16,}"),
     whole("openai-key", "sk-", r"(?:^|[^A-Za-z0-9_-]|\\[nrt])(sk-[A-Za-z0-9_-]{20,})", has_letters_and_digits),
-    prefix("slack-token", "xox", "[abeoprs]-[A-Za-z0-9-]{10,}"),
+    whole("slack-token", "xox", "(xox[abeoprs]-[A-Za-z0-9-]{10,})", has_letters_and_digits),
     prefix("slack-token", "xapp-", "[0-9]-[A-Za-z0-9-]{10,}"),
     whole("slack-token", "hooks.slack.com/", r"hooks\.slack\.com/(?:services|workflows)/([A-Za-z0-9/_-]{20,})", any),
     prefix("google-key", "AIza", "[A-Za-z0-9_-]{35}"),
@@ -87,6 +93,10 @@ const SHAPES: &[Shape] = &[
     mixed("dtn_", "[a-f0-9]{40,}"),
     mixed("rnd_", "[A-Za-z0-9]{26,}"),
     mixed("bb_live_|bb_test_", "[A-Za-z0-9_-]{20,}"),
+    mixed("sq0atp-|sq0csp-", "[A-Za-z0-9_-]{22,}"),
+    mixed("lsv2_pt_|lsv2_sk_", "[a-f0-9]{32}_[a-f0-9]{10}"),
+    mixed("pat", r"[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
+    whole("api-token", "-us", r"(?-u:\b)([a-f0-9]{32}-us[0-9]{1,2})(?-u:\b)", any),
     whole("api-token", "fc-", r"(?:^|[^A-Za-z0-9_-]|\\[nrt])(fc-[a-f0-9]{32})(?-u:\b)", has_letters_and_digits),
     whole("api-token", "k-|s-", r"(?:^|[^A-Za-z0-9_-]|\\[nrt])(a[ks]-[A-Za-z0-9]{22})(?-u:\b)", has_letters_and_digits),
     whole("password", "dentified |DENTIFIED ", r#"(?i)identified[ \t]+(?:(?:with|via)[ \t]+\S+[ \t]+)?(?:by|as|using)[ \t]+(?:password[ \t]+)?["']([^"'\n]{3,})["']"#, is_no_stand_in),
@@ -97,6 +107,7 @@ const SHAPES: &[Shape] = &[
         r#"(?i)authorization\\?["'`]?[ \t]*[:=,][ \t]*\\?["'`]?"#,
         r#"(?:(?:bearer|basic|token|apikey|digest)[ \t]+)?([A-Za-z0-9_/+][^\s"'`,;\\]{7,})"#,
     ), is_credential),
+    whole("bearer", "authorization", r#"(?i)authorization["']?[ \t]+["']?(?:basic|token|digest)[ \t]+([A-Za-z0-9_/+][^\s"'`,;\\]{7,})"#, is_credential),
     whole("bearer", "bearer", r"(?i)bearer[ \t]+([A-Za-z0-9._~+/=-]{12,})", is_credential),
     whole("bearer", "igest", r#"(?i)digest[^\n]{0,200}?response="([0-9a-f]{32,})""#, any),
     whole("url-password", "://", r#"[A-Za-z0-9+.-]://[^\s:/@"'`<>]*:([^\s/"'`<>]+)@"#, is_no_stand_in),
@@ -117,6 +128,9 @@ const SHAPES: &[Shape] = &[
     whole("password", "PIN", r"(?-u:\b)PIN(?: is|:|=)?[ \t]*([0-9]{4,8})(?-u:\b)", any),
     whole("private-key", "Private-Lines:", r"Private-Lines: [0-9]+\r?\n((?:[A-Za-z0-9+/=]{20,}\r?\n)+)", any),
     whole("private-key", "---- BEGIN SSH2", r"(---- BEGIN SSH2 [A-Z ]*PRIVATE KEY ----[^-]*---- END SSH2 [A-Z ]*PRIVATE KEY ----)", any),
+    whole("password", "define(", r#"(?i)define\([ \t]*["'][a-z0-9_]*(?:pass(?:word|wd)?|pwd)["'][ \t]*,[ \t]*["']([^\n]{3,200}?)["'][ \t]*[,)]"#, is_no_stand_in),
+    whole("secret", "define(", r#"(?i)define\([ \t]*["'][a-z0-9_]*(?:secret|token|_key|_salt)["'][ \t]*,[ \t]*["']([^\n]{16,200}?)["'][ \t]*[,)]"#, is_defined_key),
+    whole("password", "SecureString", r#"(?i)ConvertTo-SecureString(?:[ \t]+-[a-z]+)*[ \t]+["']([^"'\n]{3,})["']"#, is_no_stand_in),
     // What people tell each other; the word alone is no credential.
     whole("password", "password|passwort|kennwort|passphrase|token", r#"(?i)(?:password|passwort|kennwort|passphrase|token)\*{0,2}[ \t]+(?:is|was|ist|lautet|war)[ \t]+["'`]?([^\s"'`]{6,}[^\s"'`.,;:!?)])"#, is_told),
     whole("password", "assword is", r#"password is "([^\s"]{6,})""#, is_no_stand_in),
@@ -193,6 +207,11 @@ fn any(_: &str) -> bool {
 
 fn is_no_stand_in(value: &str) -> bool {
     !is_stand_in(value)
+}
+
+/// A constant named like a key may name a cache's or a column's.
+fn is_defined_key(value: &str) -> bool {
+    has_letters_and_digits(value) && !is_stand_in(value)
 }
 
 /// Whether it mixes its characters as a credential does: "Bearer authentication-middleware" is

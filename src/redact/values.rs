@@ -1,12 +1,15 @@
 //! Says whether a value that follows a secret-like key is the secret itself. Must not mask what
 //! only stands for one: a reference, a placeholder, a type, an expression, prose.
 
+use crate::redact::assignments::is_about_a_secret;
 use crate::redact::entropy::mean_chunk;
 
 /// How a key and its value were written; code and config write different things the same way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// `key = "value"`, `"key": "value"`, `<key>value</key>`.
+    /// `key = "value"`: nothing but the value can be meant.
+    Assigned,
+    /// `"key": "value"`, `<key>value</key>`, `key == "value"`: it may be a text about the key.
     Quoted,
     /// `KEY=value`, `Key=value`, `--key=value`: config, where an unquoted value is a literal.
     Env,
@@ -42,21 +45,23 @@ pub(super) fn is_secret(family: Family, form: Form, name: &str, value: &str) -> 
     {
         return false;
     }
-    if form == Form::Quoted {
+    if matches!(form, Form::Assigned | Form::Quoted) {
         return if value.contains(char::is_whitespace) {
             is_phrase_secret(name, value)
+                || family == Family::Password && form == Form::Assigned && !is_sentence(name, value)
         } else {
             is_guarded(family, value)
         };
     }
     let is_named = family == Family::Key && matches!(form, Form::Spaced | Form::ColonAlone | Form::ColonMore);
-    if is_expression(value) || is_type_name(value) || is_named {
+    let is_typed = matches!(form, Form::ColonAlone | Form::ColonMore) && is_type_name(value);
+    if is_expression(value) || is_typed || is_named {
         return false;
     }
     let digit = value.bytes().any(|b| b.is_ascii_digit());
     let plain = value.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_');
     match form {
-        Form::Quoted | Form::Env => is_guarded(family, value),
+        Form::Assigned | Form::Quoted | Form::Env => is_guarded(family, value),
         Form::Tight | Form::Flag => !plain && is_guarded(family, value),
         Form::ColonAlone if family == Family::Password => {
             let pascal = plain && value.starts_with(|c: char| c.is_ascii_uppercase());
@@ -120,6 +125,27 @@ fn is_phrase_secret(name: &str, value: &str) -> bool {
             })
 }
 
+/// Whether a text of several words tells a person about a password, and is none itself.
+fn is_sentence(name: &str, value: &str) -> bool {
+    #[rustfmt::skip]
+    const ABOUT: &[&str] = &[
+        "change", "confirm", "error", "forgot", "hint", "invalid", "label", "message", "missing", "no", "repeat",
+        "require", "reset", "update", "weak", "wrong",
+    ];
+    #[rustfmt::skip]
+    const WORDS: &[&str] = &[
+        "cannot", "character", "characters", "choose", "click", "enter", "failed", "invalid", "must", "please",
+        "required", "too", "type", "wrong", "your",
+    ];
+    let (name, value) = (name.to_ascii_lowercase(), value.to_ascii_lowercase());
+    let is_named = name.split(['_', '-', '.']).any(|part| ABOUT.contains(&part.trim_end_matches(['d', 's'])));
+    is_named
+        || value.split(|c: char| !c.is_ascii_alphabetic()).any(|word| WORDS.contains(&word))
+        || is_about_a_secret(&value)
+        || value.contains(['{', '<', '$', '(', '%', '/', '\\'])
+        || value.trim_end().ends_with(['.', '?', ':', ','])
+}
+
 /// A form's own label, or a constant that names a field: `"password": "Password"`.
 fn is_label(name: &str, value: &str) -> bool {
     let squeeze = |text: &str| -> String {
@@ -140,13 +166,13 @@ pub(super) fn is_stand_in(value: &str) -> bool {
     const PARTS: &[&str] = &[
         "process.env", "os.environ", "getenv", "env::var", "ENV[", "env(", "import.meta.env",
         "secrets.", "...", "\u{2026}", "***", "\u{2022}\u{2022}", "xxxx", "XXXX", "[masked:",
-        "${", "{{", "<your",
+        "${", "{{", "<your", "-your-", "_your_",
     ];
     #[rustfmt::skip]
     const WORDS: &[&str] = &[
         "your", "changeme", "change-", "change_", "replace", "example", "dummy",
         "placeholder", "redacted", "todo", "fixme", "insert-", "insert_", "enter-", "enter_",
-        "fake", "sample", "masked",
+        "fake", "sample", "masked", "put your", "put-your", "put_your",
     ];
     // An environment variable's name, as in `token_from="GITHUB_TOKEN"`.
     let variable = value.contains('_')
@@ -156,10 +182,20 @@ pub(super) fn is_stand_in(value: &str) -> bool {
     STARTS.iter().any(|start| value.starts_with(start))
         || PARTS.iter().any(|part| value.contains(part))
         || WORDS.iter().any(|word| lower.starts_with(word))
+        || ["EXAMPLE", "EXAMPLEKEY"].iter().any(|end| value.ends_with(end))
         || variable
+        || is_filler(value)
         || is_variable(value)
         || is_template(value)
         || is_type(value)
+}
+
+/// One character again and again, to the end of what is as long as a token: `ghp_0000…`.
+pub(super) fn is_filler(value: &str) -> bool {
+    const REPEATED: usize = 12;
+    let mut last = value.bytes().rev().take(REPEATED);
+    let same = last.next().is_some_and(|byte| last.all(|other| other == byte));
+    same && value.len() >= REPEATED + 4
 }
 
 /// `$NAME`, `@name`, `%NAME%`, `%s`. A password may well begin with such a sign, and then goes on

@@ -28,13 +28,44 @@ pub fn unified_diff(before: &str, after: &str, context: usize, hints_at_newline:
     diff.unified_diff().context_radius(context).missing_newline_hint(hints_at_newline).to_string()
 }
 
+/// The longest part of a word that is dropped at a cut. Half a path or a number would mislead, and
+/// half a token is known by nothing as the secret that it is a part of.
+const CUT_WORD: usize = 200;
+
+/// Returns how much of a word may be dropped where about `cap` bytes stay: most of a short text is
+/// worth more than whole words.
+fn droppable(cap: usize) -> usize {
+    CUT_WORD.min(cap / 2)
+}
+
+/// Returns the text or, if it is longer, about its first `cap` bytes, up to white space if some is
+/// near. A word that ends right at the cut goes, too: what follows would be glued to it.
+pub fn start_of(text: &str, cap: usize) -> &str {
+    let start = &text[..text.floor_char_boundary(cap)];
+    let words = start.trim_end_matches(|c: char| !c.is_whitespace());
+    let is_near = start.len() < text.len() && start.len() - words.len() <= droppable(cap);
+    if is_near { words } else { start }
+}
+
+/// Returns the text or, if it is longer, about its last `cap` bytes, from white space or the start of
+/// a word if one is near.
+pub fn end_of(text: &str, cap: usize) -> &str {
+    let from = text.ceil_char_boundary(text.len().saturating_sub(cap));
+    let (before, end) = text.split_at(from);
+    if before.is_empty() || before.ends_with(char::is_whitespace) {
+        return end;
+    }
+    let rest_of_word = end.find(char::is_whitespace).filter(|length| *length <= droppable(cap));
+    &end[rest_of_word.unwrap_or(0)..]
+}
+
 /// Returns the text or, if it is longer, about its first `cap` bytes, with a mark.
 pub fn first_part(text: &str, cap: usize) -> String {
-    if text.len() <= cap {
+    let start = start_of(text, cap);
+    if start.len() == text.len() {
         return text.to_owned();
     }
-    let end = text.floor_char_boundary(cap);
-    format!("{}[… {} bytes cut …]", &text[..end], text.len() - end)
+    format!("{start}[… {} bytes cut …]", text.len() - start.len())
 }
 
 /// Returns the text or, if it is longer, its first characters and an ellipsis: `max` in all.
@@ -60,25 +91,17 @@ pub fn start_and_end(text: &str, cap: usize) -> String {
     if text.len() <= cap {
         return text.to_owned();
     }
-    let (start, end) = ends(text, cap / 2, cap / 2);
+    let (start, end) = (start_of(text, cap / 2), end_of(text, cap / 2));
     format!("{start}[… {} bytes cut …]{end}", text.len() - start.len() - end.len())
 }
 
-/// The longest rest of a word that is dropped after a cut: half a path or a number would mislead.
-const CUT_WORD: usize = 200;
-
-/// Returns the text or, if it is longer, about its last `cap` bytes, from the start of a word if
-/// one is near, with a mark.
+/// Returns the text or, if it is longer, about its last `cap` bytes, with a mark.
 pub fn last_part(text: &str, cap: usize) -> String {
-    if text.len() <= cap {
+    let end = end_of(text, cap);
+    if end.len() == text.len() {
         return text.to_owned();
     }
-    let from = text.ceil_char_boundary(text.len() - cap);
-    let is_in_word = !text[..from].ends_with(char::is_whitespace);
-    let rest_of_word =
-        text[from..].find(char::is_whitespace).filter(|length| is_in_word && *length <= CUT_WORD);
-    let from = from + rest_of_word.unwrap_or(0);
-    format!("[… {from} bytes cut …]{}", &text[from..])
+    format!("[… {} bytes cut …]{end}", text.len() - end.len())
 }
 
 /// Returns a number with its noun.
@@ -256,6 +279,51 @@ mod tests {
         assert_eq!(last_part("äöüß", 5), "[… 4 bytes cut …]üß");
         assert_eq!(last_part("at /home/me/a.js fails", 12), "[… 16 bytes cut …] fails");
         assert_eq!(last_part("at a.js it fails", 8), "[… 8 bytes cut …]it fails");
+    }
+
+    #[test]
+    fn half_a_word_stood_before_a_cut() {
+        assert_eq!(first_part("log in with hunter2secret now", 18), "log in with [… 17 bytes cut …]");
+        assert_eq!(first_part("log in with hunter2 now", 19), "log in with [… 11 bytes cut …]");
+        assert_eq!(
+            start_and_end("log in with hunter2 or else wait", 20),
+            "log in [… 15 bytes cut …] else wait"
+        );
+        // What is left of a short name is worth more than its words.
+        assert_eq!(first_part("a longest-of-names", 12), "a longest-of[… 6 bytes cut …]");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_cut_is_within_a_word_that_is_not_too_long(
+            words in proptest::collection::vec("[a-zß\u{2003}]{0,9}|[a-z0-9_]{200,260}", 0..40),
+            cap in 8_usize..600,
+        ) {
+            let text = words.join(" ");
+            let is_fine = |cut: usize, word: &str, cap: usize| {
+                let is_whole = cut == 0
+                    || cut == text.len()
+                    || text[..cut].ends_with(char::is_whitespace)
+                    || text[cut..].starts_with(char::is_whitespace);
+                is_whole || word.len() > droppable(cap)
+            };
+            let word_before = |text: &str| text.rsplit(char::is_whitespace).next().unwrap_or_default().to_owned();
+            let word_after = |text: &str| text.split(char::is_whitespace).next().unwrap_or_default().to_owned();
+            for (cut, cap) in [
+                (first_part(&text, cap), cap),
+                (last_part(&text, cap), cap),
+                (start_and_end(&text, cap), cap / 2),
+            ] {
+                let Some((start, rest)) = cut.split_once("[… ") else {
+                    proptest::prop_assert_eq!(&cut, &text);
+                    continue;
+                };
+                let end = rest.split_once(" bytes cut …]").expect("a mark").1;
+                proptest::prop_assert!(text.starts_with(start) && text.ends_with(end));
+                proptest::prop_assert!(is_fine(start.len(), &word_before(start), cap), "{:?}", cut);
+                proptest::prop_assert!(is_fine(text.len() - end.len(), &word_after(end), cap), "{:?}", cut);
+            }
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::machines::Fleet;
 use crate::receiver::Receiver;
 use crate::test_project::TestProject;
 
-const SECRET: &str = "AKIAIOSFODNN7EXAMPLE";
+const SECRET: &str = concat!("AKIA", "Q3EGRTVX7WLMNB2C");
 
 /// Everything that the database and the collector got of a session with plants.
 fn shipped_of_a_session(fleet: &Fleet, more: &str) -> (String, String) {
