@@ -158,7 +158,7 @@ fn npm_installs_it_and_npx_runs_it() {
     home.vars.push(("npm_config_cache", home.root.join("another-cache").display().to_string()));
     let (code, said) = home.run(&program, &["update", "--check"]);
     assert_eq!(code, Some(1));
-    assert!(said.contains("it could not say, perhaps because there is no network"), "{said}");
+    assert!(said.contains("it could not say (exit "), "{said}");
     home.runs("npm", &["uninstall", "-g", "punchlist"]);
     assert!(!Path::new(&program).exists());
 }
