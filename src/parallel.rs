@@ -1,5 +1,6 @@
 //! Applies the same work to many items on several threads. Must not start anything after a signal.
 
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -41,6 +42,32 @@ pub fn map<I: Sync, T: Send, E: From<Interrupted> + Send>(
     results.into_iter().map(|(_, result)| result).collect()
 }
 
+/// With fewer items than this for each thread, starting one costs more than it saves.
+const LEAST: usize = 500;
+
+/// Returns the result of `each` for every item, in their order. For work that is over in a moment:
+/// no signal is looked for.
+pub fn all<I: Sync, T: Send>(items: &[I], each: impl Fn(&I) -> T + Sync) -> Vec<T> {
+    let size = items.len().div_ceil(cores()).max(LEAST);
+    let work = |part: &[I]| part.iter().map(&each).collect::<Vec<T>>();
+    if items.len() <= size {
+        return work(items);
+    }
+    std::thread::scope(|scope| {
+        let start =
+            |part| std::thread::Builder::new().spawn_scoped(scope, move || work(part)).map_err(|_| part);
+        let parts: Vec<_> = items.chunks(size).map(start).collect();
+        let end = |part| match part {
+            Ok(thread) => {
+                std::thread::ScopedJoinHandle::join(thread).unwrap_or_else(|panic| resume_unwind(panic))
+            }
+            // There is no thread to be had.
+            Err(part) => work(part),
+        };
+        parts.into_iter().flat_map(end).collect()
+    })
+}
+
 /// Returns how many threads can run at the same time.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
@@ -56,6 +83,14 @@ mod tests {
     impl From<Interrupted> for Fault {
         fn from(_: Interrupted) -> Self {
             Self(u64::MAX)
+        }
+    }
+
+    #[test]
+    fn every_item_is_worked_on_once_and_in_order() {
+        for count in [0, 1, LEAST, 3 * LEAST + 1] {
+            let items: Vec<usize> = (0..count).collect();
+            assert_eq!(all(&items, |item| item + 1), (1..=count).collect::<Vec<_>>());
         }
     }
 

@@ -14,6 +14,7 @@ use crate::log::annotated::FindingNotes;
 use crate::log::filter::Filter;
 use crate::log::note::{self, Label, NoteLine};
 use crate::log::{Annotated, DecisionLog, Record, record};
+use crate::parallel;
 use crate::private_file;
 
 /// A line of the log.
@@ -161,8 +162,10 @@ impl Found {
     /// Reads the lines of one file; notes on older files' decisions stay in `notes`.
     fn read_file(&mut self, text: &str, notes: &mut Notes) -> Vec<Annotated> {
         let (mut decisions, mut own_notes) = (Vec::new(), Vec::new());
-        for line in text.split_inclusive('\n') {
-            match Line::parse(line) {
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        let parsed = parallel::all(&lines, |line| Line::parse(line));
+        for (line, parsed) in lines.into_iter().zip(parsed) {
+            match parsed {
                 Some(Line::Decision(decision)) => decisions.push(*decision),
                 Some(Line::Note(note)) => own_notes.push(*note),
                 Some(Line::Newer) => self.newer += 1,
