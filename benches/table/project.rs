@@ -116,6 +116,8 @@ pub(crate) fn command(sandbox: &Sandbox, program: &str, args: &[&str]) -> Comman
         .env_clear()
         .env("PATH", "/usr/local/bin:/usr/bin:/bin")
         .env("HOME", sandbox.home())
+        // As the client tells its hooks.
+        .env("CLAUDE_PROJECT_DIR", sandbox.workspace())
         .env("PUNCHLIST_HOME", sandbox.path("state"))
         .env("PUNCHLIST_CLAUDE", READER)
         .env("FAKE_CLAUDE_SCRIPT", sandbox.path("script"));

@@ -66,11 +66,14 @@ impl ProjectEnv {
             let unread = || OF_UNREAD.map(|name| (name.to_owned(), None)).into();
             Some((variables_in(&file).unwrap_or_else(unread), file))
         };
-        // A command may be run deeper in the project, or in another folder than the session's.
+        // A command may be run deeper in the project, or in another folder than the session's, which
+        // the client tells its hooks.
         let home = env.home();
         let is_home = |folder: &&Path| home.as_deref() == Some(*folder);
-        let sessions = env.path(env_vars::PROJECT_DIR);
-        let folders = project.ancestors().chain(sessions.as_deref()).filter(|folder| !is_home(folder));
+        let sessions = env.path(env_vars::PROJECT_DIR).filter(|folder| folder != project);
+        let depth = if env.get(env_vars::PROJECT_DIR).is_some() { 1 } else { usize::MAX };
+        let folders = project.ancestors().take(depth).chain(sessions.as_deref());
+        let folders = folders.filter(|folder| !is_home(folder));
         let files = folders.flat_map(|folder| [Scope::Project, Scope::Local].map(|scope| (folder, scope)));
         let mut set = BTreeMap::new();
         for (variables, file) in files.filter_map(of) {

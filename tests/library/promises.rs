@@ -59,7 +59,9 @@ fn every_test_that_a_page_names_is_there() {
         assert!(named.len() >= 10, "{page} names {} tests", named.len());
         let gone: Vec<_> = named.into_iter().filter(|name| !tests.contains(*name)).collect();
         assert!(gone.is_empty(), "{page} names tests that are not there: {gone:#?}");
-        let rows = text.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| ---"));
+        // What `.ci/promises` writes is a result, and names no test.
+        let promises = text.split("## The last whole run").next().unwrap_or_default();
+        let rows = promises.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| ---"));
         let bare: Vec<_> = rows.filter(|row| !row.contains('`') && !is_head(row)).collect();
         assert!(bare.is_empty(), "{page} has promises without a test: {bare:#?}");
     }
