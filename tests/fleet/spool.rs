@@ -227,7 +227,9 @@ fn after_a_failure_stops_leave_the_database_alone_for_a_while() {
     let machine = Machine::new("m1", &fleet.url_at(proxy.port));
     machine.stop("s1");
     let messages = proxy.messages();
-    assert!(messages > 0, "the first stop tried");
+    // On a busy machine its time may be up before it has said a word.
+    let cursor = machine.read("state/fleet-cursor.json");
+    assert!(messages > 0 || cursor.contains("\"failed\":\""), "the first stop tried: {cursor}");
     machine.stop("s2");
     assert_eq!(proxy.messages(), messages, "the second did not");
     let told = machine.run(&["fleet", "doctor"]).stdout;
