@@ -9,6 +9,7 @@ mod newest_stop;
 mod pending_notices;
 mod sealed;
 mod shell;
+mod spending;
 mod switch;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +18,6 @@ use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use jiff::civil::Date;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -357,35 +357,9 @@ impl StateFolder {
         Some(StopLock(Some(file)))
     }
 
-    fn spending_file(&self) -> PathBuf {
-        self.root.join("spending.json")
-    }
-
-    /// Returns how much the readers of all sessions have cost on a day, in dollars. What can't be
-    /// read counts as nothing spent: a limit on money is a convenience, not a guarantee.
-    pub fn spent_on(&self, day: Date) -> f64 {
-        let known: Spending = read_json(&self.spending_file()).unwrap_or_default();
-        if known.day == day.to_string() { known.dollars } else { 0.0 }
-    }
-
-    pub fn spend(&self, day: Date, dollars: f64) -> io::Result<()> {
-        update_json(&self.spending_file(), false, |known: &mut Spending| {
-            let dollars = self.spent_on(day) + dollars;
-            *known = Spending { day: day.to_string(), dollars };
-        })
-    }
-
     fn clients_file(&self) -> PathBuf {
         self.root.join("clients.json")
     }
-}
-
-/// The spending of one day, such as `2026-11-18`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-struct Spending {
-    day: String,
-    dollars: f64,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -521,19 +495,6 @@ mod tests {
         fs::remove_dir(&file).expect("gone");
         state.replace_session("s", &SessionState { blocks: 2, ..SessionState::default() }).expect("written");
         assert_eq!(state.session("s").expect("read").blocks, 2);
-    }
-
-    #[test]
-    fn each_day_begins_with_nothing_spent() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let state = StateFolder::at(folder.path());
-        let (today, tomorrow) = (Date::constant(2026, 11, 18), Date::constant(2026, 11, 19));
-        state.spend(today, 0.25).expect("written");
-        state.spend(today, 0.5).expect("written");
-        assert!((state.spent_on(today) - 0.75).abs() < 1e-9);
-        assert!(state.spent_on(tomorrow).abs() < 1e-9);
-        state.spend(tomorrow, 0.1).expect("written");
-        assert!(state.spent_on(today).abs() < 1e-9);
     }
 
     #[test]
