@@ -43,7 +43,6 @@ use tokio::time::{sleep, timeout};
 pub use self::apart::start_apart;
 use self::group::Group;
 use self::pipes::{Pipes, PumpEnd};
-pub use self::processes::started_at;
 #[cfg(target_os = "linux")]
 pub use self::processes::{has_variable, start_time};
 pub use self::signals::{interrupted, watch_interrupts, when_overdue};

@@ -6,9 +6,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 use std::process::Child;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use rustix::param::clock_ticks_per_second;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::supervisor::Line;
@@ -28,14 +27,6 @@ pub(super) fn boot_id() -> Option<String> {
 /// Returns when a process started, in ticks since boot.
 pub fn start_time(pid: u32) -> Option<u64> {
     stat(pid).map(|(_, started)| started)
-}
-
-/// Returns the time at which a process was started.
-pub fn started_at(pid: u32) -> Option<SystemTime> {
-    let since_boot = Duration::from_millis(start_time(pid)? * 1000 / clock_ticks_per_second());
-    let up: f64 = fs::read_to_string("/proc/uptime").ok()?.split_whitespace().next()?.parse().ok()?;
-    let age = Duration::try_from_secs_f64(up).ok()?.saturating_sub(since_boot);
-    SystemTime::from(crate::clock::now()).checked_sub(age)
 }
 
 /// Returns whether a process was started with a matching variable (`NAME=value`); `None` if that

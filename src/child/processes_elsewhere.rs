@@ -18,8 +18,4 @@ pub(super) fn start_time(_: u32) -> Option<u64> {
     None
 }
 
-pub fn started_at(_: u32) -> Option<std::time::SystemTime> {
-    None
-}
-
 pub(super) fn end_all(_: &[Line], _: &str) {}

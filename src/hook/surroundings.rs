@@ -11,7 +11,6 @@ use std::time::{Duration, SystemTime};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::child;
 use crate::client::env_vars;
 use crate::client::settings::Scope;
 use crate::client::settings::registered_hooks::{Owner, our_hooks};
@@ -135,12 +134,11 @@ fn is_since(began: Option<SystemTime>, path: &Path) -> bool {
     began.zip(changed).is_some_and(|(began, changed)| changed > began)
 }
 
-/// Returns when the session began: when the client created its transcript or, if a copy has taken
-/// the place of that, when the client itself was started. `None` if neither is known.
+/// Returns when the session began, which is when the client creates its transcript. `None` if the
+/// file system does not record that. (The client's own start would be too early: it writes its
+/// settings after that.)
 fn began_at(stop: &StopContext<'_>) -> Option<SystemTime> {
-    let created = || stop.input.transcript_path.as_ref()?.metadata().ok()?.created().ok();
-    let client = || child::started_at(stop.env.text(env_vars::PID)?.parse().ok()?);
-    created().into_iter().chain(client()).min()
+    stop.input.transcript_path.as_ref()?.metadata().ok()?.created().ok()
 }
 
 /// Returns each file with its digest, and the description of a change.
