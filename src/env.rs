@@ -174,6 +174,12 @@ mod tests {
         for path in ["BIN", ":BIN", ".:../here:BIN:"] {
             assert_eq!(found(path), Some(bin.join("tool")), "{path:?}");
         }
+        // Another folder for whoever runs it.
+        #[cfg(target_os = "linux")]
+        {
+            let real = std::fs::canonicalize(&bin).expect("a folder");
+            assert_eq!(found("/proc/self/root/BIN"), Some(real.join("tool")));
+        }
     }
 
     #[cfg(unix)]

@@ -197,4 +197,20 @@ mod tests {
         );
         assert_eq!((&value["gone"], &value["open"][0]["id"]), (&json!(["F9"]), &json!("F2")));
     }
+
+    #[test]
+    fn a_mark_that_no_stop_has_looked_into_was_counted() {
+        let before = features(r#"[{"id":"F1","passes":true},{"id":"F2","description":"A cart"}]"#);
+        let mut state = LoopState::default();
+        state.begin(&before, None, 1_000);
+        let now = features(r#"[{"id":"F1","passes":true},{"id":"F2","description":"A cart","passes":true}]"#);
+        let text = plain(&as_text(&state, &Ok(now.clone()), false, 66_000, 100));
+        assert!(text.contains("1 of 2 pass"), "{text}");
+        assert!(
+            text.contains("unproven   F2 (set to pass, which counts once a stop has shown it)"),
+            "{text}"
+        );
+        let value = as_json_value(&state, &Ok(now), false);
+        assert_eq!((&value["passing"], &value["unproven"]), (&json!(1), &json!(["F2"])));
+    }
 }
